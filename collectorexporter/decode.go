@@ -1,6 +1,10 @@
 package collectorexporter
 
 import (
+	"cmp"
+	"net/http"
+	"strconv"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	conv "go.opentelemetry.io/otel/semconv/v1.41.0"
@@ -95,15 +99,32 @@ func decodeRequest(r resource, span ptrace.Span) (*observation, error) {
 		o.decodeRecord(&a)
 	case semconv.OutcomeNoStats, semconv.OutcomeCorruptStats:
 	case semconv.OutcomeError:
-		o.failure = &failure{
-			Code:    a.int(conv.HTTPResponseStatusCodeKey),
-			Type:    a.text(conv.ErrorTypeKey),
-			Message: bounded(span.Status().Message(), maxText),
-		}
+		o.decodeFailure(&a, span.Status().Message())
 	default:
 		a.fail("attribute %s is %q", semconv.OutcomeKey, o.outcome)
 	}
 	return o, a.err
+}
+
+// decodeFailure reads why a request failed. A failure by HTTP status has the status as its error.type; reports name
+// it in words, as AIPerf does.
+func (o *observation) decodeFailure(a *attributes, message string) {
+	o.failure = &failure{
+		Code:    cmp.Or(a.int(semconv.ErrorCodeKey), badStatus(a.int(conv.HTTPResponseStatusCodeKey))),
+		Type:    a.text(conv.ErrorTypeKey),
+		Message: bounded(message, maxText),
+	}
+	if o.failure.Type == strconv.FormatInt(o.failure.Code, 10) {
+		o.failure.Type = cmp.Or(http.StatusText(int(o.failure.Code)), o.failure.Type)
+	}
+}
+
+// badStatus is the status of a failed answer: a good one is not why the request failed.
+func badStatus(status int64) int64 {
+	if status >= 200 && status < 300 {
+		return 0
+	}
+	return status
 }
 
 // decodeRecord reads the acceptance record. One that contradicts itself is none, and the request still counts.

@@ -262,14 +262,14 @@ func TestNoStatsAndAllErrors(t *testing.T) {
 	require.True(t, strings.HasPrefix(r.out.String(), "No speculative decoding stats in 2 answers. vLLM sends them with --per-request-spec-decode-metrics summary"), r.out.String())
 	require.NotContains(t, r.out.String(), "┏")
 	r.out.Reset()
-	r.push(t, spans(t, "failed", 10, kv{"spec_decode.request.outcome": "error", "error.type": "500"}, runSpan(1)))
+	r.push(t, spans(t, "failed", 10, kv{"spec_decode.request.outcome": "error", "error.type": "500", "http.response.status_code": 500}, runSpan(1)))
 	r.stop(t)
 	require.Contains(t, r.out.String(), "Failed: 1 of 1 request.")
 	got := r.json(t, "failed/profile_export_aiperf.json")
 	require.Equal(t, 0., got["request_count"].(kv)["avg"])
 	require.Equal(t, 100., got["request_error_rate"].(kv)["avg"])
 	require.Contains(t, r.file(t, "failed/profile_export.csv"), "Error Request Count,1.00\r\n")
-	require.Contains(t, r.file(t, "failed/profile_export.jsonl"), `"error":{"type":"500"`)
+	require.Contains(t, r.file(t, "failed/profile_export.jsonl"), `"error":{"code":500,"type":"Internal Server Error"`)
 }
 
 // The server's own spans arrive in the same traces and change nothing.

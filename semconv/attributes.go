@@ -58,6 +58,9 @@ const (
 	// IgnoredKey names a member of an otherwise good payload that contradicts it and was left out.
 	IgnoredKey = attribute.Key("spec_decode.stats.ignored")
 
+	// ErrorCodeKey is the code that an error event gives under a good status.
+	ErrorCodeKey = attribute.Key("spec_decode.request.error_code")
+
 	// RunPhaseKey is "warmup" or "profiling".
 	RunPhaseKey = attribute.Key("spec_decode.run.phase")
 

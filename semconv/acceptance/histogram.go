@@ -61,15 +61,17 @@ func (h Histogram) AppendJSON(b []byte) []byte {
 // MarshalJSON gives the form of [Histogram.AppendJSON].
 func (h Histogram) MarshalJSON() ([]byte, error) { return h.AppendJSON(nil), nil }
 
-// ByDraftLength is the joint count of steps by draft length and accepted draft tokens: row d has d+1 elements, for
-// 0..d accepted. Nil means not reported.
+// ByDraftLength is the joint count of steps by draft length and accepted draft tokens: row d has up to d+1 elements,
+// for 0..d accepted. Nil means not reported.
 type ByDraftLength []Histogram
 
-// Flat lists the rows one after the other, the form that an int array attribute takes.
+// Flat lists the rows one after the other, filled up to d+1 elements, the form that an int array attribute takes. No
+// row may be longer.
 func (b ByDraftLength) Flat() []int64 {
 	var flat []int64
-	for _, row := range b {
+	for d, row := range b {
 		flat = append(flat, row...)
+		flat = append(flat, make([]int64, d+1-len(row))...)
 	}
 	return flat
 }

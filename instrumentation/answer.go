@@ -1,0 +1,197 @@
+package instrumentation
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/specdecode/otel/semconv"
+	"github.com/specdecode/otel/semconv/acceptance"
+)
+
+// answer is what is known of a response, from the bytes that have passed.
+type answer struct {
+	// streamed is set for server-sent events; otherwise the body is one JSON object.
+	streamed bool
+	// unread says why the body is not looked at, if it is not.
+	unread string
+	max    int
+
+	events events
+	body   []byte
+	seen   bool // an event has been decoded
+
+	id, model     string
+	finishReasons []string
+	// finished is set by a finish_reason, done by [DONE]: either makes a stream a whole one.
+	finished, done bool
+	input, output  acceptance.Int
+	stats          stats
+	failure        *Failure
+
+	// Arrivals of chunks with content after the request's start; zero when there was none.
+	first, second, last time.Duration
+	gaps                []int64
+	maxGaps             int
+
+	// onEvent, when not nil, gets each event's data and its arrival.
+	onEvent func(data []byte, at time.Duration)
+}
+
+// write takes the next bytes of the body, which arrived at the given time.
+func (a *answer) write(p []byte, at time.Duration) {
+	switch {
+	case a.unread != "":
+	case a.streamed:
+		a.events.write(p, func(data []byte) { a.event(data, at) })
+	case len(a.body)+len(p) > a.max:
+		a.body, a.unread = nil, tooLarge("body", a.max)
+	default:
+		a.body = append(a.body, p...)
+		a.last = at
+	}
+}
+
+func tooLarge(what string, max int) string {
+	return fmt.Sprintf("%s over %d bytes not read", what, max)
+}
+
+// end is called when the body has ended properly.
+func (a *answer) end(at time.Duration) {
+	switch {
+	case a.unread != "":
+	case a.streamed:
+		a.events.end(func(data []byte) { a.event(data, at) })
+		if a.failure == nil && !a.finished && !a.done {
+			a.failure = &Failure{Type: semconv.ErrorTruncated, Message: "the stream ended without finish_reason and without [DONE]"}
+		}
+		if a.events.oversized > 0 {
+			a.unread = tooLarge("event", a.max)
+		}
+	default:
+		a.whole()
+	}
+}
+
+// complete reports whether the answer is a whole one although its body was not read to the end.
+func (a *answer) complete() bool {
+	if a.streamed {
+		return a.done
+	}
+	_, ok := decodeMembers(a.body)
+	return ok
+}
+
+// whole reads an unstreamed body.
+func (a *answer) whole() {
+	root, ok := decodeMembers(a.body)
+	if !ok {
+		a.last = 0
+		a.failure = &Failure{Type: semconv.ErrorNotJSON, Message: "the body is no JSON object"}
+		return
+	}
+	a.look(root)
+	a.first = a.last
+}
+
+var doneMark = []byte("[DONE]")
+
+// event reads one event of a stream. Most events have a piece of text and nothing else of interest: those are not
+// decoded.
+func (a *answer) event(data []byte, at time.Duration) {
+	if a.onEvent != nil {
+		a.onEvent(data, at)
+	}
+	if bytes.Equal(bytes.TrimSpace(data), doneMark) {
+		a.done = true
+		return
+	}
+	if a.seen && !isInteresting(data) {
+		if hasContent(data) {
+			a.chunk(at)
+		}
+		return
+	}
+	root, ok := decodeMembers(data)
+	if !ok {
+		// A part of an event, or none of ours: there is nothing to read in it.
+		return
+	}
+	a.seen = true
+	if a.look(root) {
+		a.chunk(at)
+	}
+}
+
+// chunk notes the arrival of a chunk with content.
+func (a *answer) chunk(at time.Duration) {
+	switch {
+	case a.first == 0:
+		a.first = at
+	case a.second == 0:
+		a.second = at
+	}
+	if a.last != 0 && len(a.gaps) < a.maxGaps {
+		a.gaps = append(a.gaps, int64(at-a.last))
+	}
+	a.last = at
+}
+
+// look reads a response, or an event of one, and reports whether it has content.
+func (a *answer) look(root members) (content bool) {
+	if a.id == "" {
+		a.id, a.model = root.text("id"), root.text("model")
+	}
+	if usage := root.object("usage"); usage != nil {
+		a.input, a.output = usage.tokens("prompt_tokens"), usage.tokens("completion_tokens")
+	}
+	choices := root.list("choices")
+	for _, c := range choices {
+		if reason := c.text("finish_reason"); reason != "" {
+			a.finished = true
+			a.finishReasons = append(a.finishReasons, cleaned(reason, maxName))
+		}
+		content = content || choiceHasContent(c)
+	}
+	a.stats.look(root, choices)
+	if root.has("error") && a.failure == nil {
+		a.failure = errorEvent(root)
+	}
+	return content
+}
+
+// errorEvent is the failure that a server reports under a good status.
+func errorEvent(root members) *Failure {
+	f := &Failure{Type: semconv.ErrorEvent, Message: string(root["error"])}
+	if e := root.object("error"); e != nil {
+		code, _ := e.tokens("code").Get()
+		f.Code = int(min(code, maxCode))
+		if m := e.text("message"); m != "" {
+			f.Message = m
+		}
+	}
+	return f
+}
+
+// maxCode bounds the code of an error event.
+const maxCode = 999_999
+
+// maxName bounds names from the network, in bytes.
+const maxName = 256
+
+// textKeys are the members of a choice, or of its delta or message, that hold text of the answer.
+var textKeys = []string{"content", "reasoning", "reasoning_content", "text"}
+
+func choiceHasContent(choice members) bool {
+	for _, m := range []members{choice, choice.object("delta"), choice.object("message")} {
+		for _, key := range textKeys {
+			if m.text(key) != "" {
+				return true
+			}
+		}
+		if calls := m["tool_calls"]; len(calls) > 0 && !isNull(calls) && !bytes.Equal(calls, []byte("[]")) {
+			return true
+		}
+	}
+	return false
+}

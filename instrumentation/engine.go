@@ -1,0 +1,102 @@
+package instrumentation
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/specdecode/otel/semconv/acceptance"
+)
+
+// adapter reads one shape of one engine, and only that shape: its keys lead to a member that no other engine sends.
+type adapter struct {
+	// engine is the name that records of this shape get.
+	engine string
+	// onChoice is set when the member is on each choice, and not at the root of the response.
+	onChoice bool
+	// keys lead to the member. A member that is null or missing is no claim.
+	keys []string
+	// decode makes the record of the member. ignored names a part of it that contradicts the rest and was left out.
+	// The record is validated afterwards; an error says what is wrong with the member.
+	decode func(json.RawMessage) (record *acceptance.Record, ignored string, err error)
+}
+
+// adapters are all shapes that are read. When an answer has several, the first one here counts: they are the same
+// request's.
+var adapters = []*adapter{vllmMerged, vllmFirst}
+
+// interesting are the members that make an event of a stream worth decoding, quoted as they stand in it.
+var interesting = func() [][]byte {
+	list := [][]byte{[]byte(`"finish_reason"`), []byte(`"usage"`), []byte(`"error"`)}
+	for _, a := range adapters {
+		list = append(list, []byte(`"`+a.keys[0]+`"`))
+	}
+	return list
+}()
+
+// claim is a member that an adapter will read, of one choice.
+type claim struct {
+	adapter int
+	choice  int
+}
+
+// stats are the members that an answer has shown so far. In a stream the last one of each kind counts.
+type stats map[claim]json.RawMessage
+
+// look finds the adapters' members in a response or an event of one. What it keeps is a copy.
+func (s *stats) look(root members, choices []members) {
+	put := func(c claim, raw json.RawMessage) {
+		if raw == nil {
+			return
+		}
+		if *s == nil {
+			*s = stats{}
+		}
+		(*s)[c] = append(json.RawMessage(nil), raw...)
+	}
+	for i, a := range adapters {
+		if !a.onChoice {
+			put(claim{adapter: i}, root.at(a.keys...))
+			continue
+		}
+		for n, choice := range choices {
+			index := n
+			if v, err := parseCount(choice["index"]); err == nil {
+				index = int(v)
+			}
+			put(claim{i, index}, choice.at(a.keys...))
+		}
+	}
+}
+
+// record makes one record of everything that was shown; nil without an error when nothing was. An error says which
+// member broke which identity.
+func (s stats) record() (record *acceptance.Record, ignored string, err error) {
+	for i, a := range adapters {
+		for c, raw := range s {
+			if c.adapter != i {
+				continue
+			}
+			r, left, err := a.decode(raw)
+			if err == nil {
+				err = r.Validate()
+			}
+			member := strings.Join(a.keys, ".")
+			if err != nil {
+				return nil, "", fmt.Errorf("%s: %w", member, err)
+			}
+			if left != "" {
+				ignored = member + "." + left
+			}
+			if record == nil {
+				record = r
+			} else {
+				record.Merge(r)
+			}
+		}
+		if record != nil {
+			return record, ignored, nil
+		}
+	}
+	return nil, "", nil
+}

@@ -1,0 +1,195 @@
+package instrumentation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/specdecode/otel/semconv"
+)
+
+// exchange is one request and its answer, from the start of the span to its end.
+type exchange struct {
+	t       *Transport
+	call    *Call
+	request *request
+	ctx     context.Context
+	span    trace.Span
+	started time.Time
+
+	// mu is held while bytes are looked at: a body may be closed while it is read.
+	mu       sync.Mutex
+	ended    bool
+	status   int
+	received time.Duration
+	answer   answer
+	// errorBody is the start of a failed answer's body.
+	errorBody []byte
+	raw       *rawRecord
+}
+
+func (x *exchange) elapsed() time.Duration { return time.Since(x.started) }
+
+// headers notes what the request is sent with, for a raw record.
+func (x *exchange) headers(r *http.Request) {
+	if x.t.logger != nil {
+		x.raw = newRawRecord(x.t.config.maxRaw, r.Header, x.request.body)
+	}
+}
+
+// respond takes the response's headers and puts a reader that watches in the place of its body.
+func (x *exchange) respond(resp *http.Response) {
+	x.received = x.elapsed()
+	x.status = resp.StatusCode
+	x.answer = answer{max: x.t.config.maxBody, maxGaps: x.t.config.maxGaps, events: events{max: x.t.config.maxBody}}
+	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	x.answer.streamed = mediaType == "text/event-stream"
+	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		// The caller asked for it and decodes it; net/http decodes what it asked for itself.
+		x.answer.unread = "body in encoding " + cleaned(encoding, maxName) + " not read"
+	}
+	if x.raw != nil {
+		x.answer.onEvent = x.raw.event
+	}
+	if _, upgraded := resp.Body.(io.Writer); upgraded {
+		x.end(io.EOF)
+		return
+	}
+	resp.Body = &body{ReadCloser: resp.Body, exchange: x}
+}
+
+func (x *exchange) good() bool { return x.status >= 200 && x.status < 300 }
+
+// read takes bytes of the body as they pass.
+func (x *exchange) read(p []byte, at time.Duration) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ended {
+		return
+	}
+	if !x.good() {
+		keep := min(len(p), max(0, x.t.config.maxError-len(x.errorBody)))
+		x.errorBody = append(x.errorBody, p[:keep]...)
+	} else {
+		x.answer.write(p, at)
+	}
+	if x.raw != nil && (!x.good() || !x.answer.streamed) {
+		x.raw.text(p, at)
+	}
+}
+
+// errClosed stands for a body that the caller closed.
+var errClosed = errors.New("the body was closed before its end")
+
+// fail ends an exchange that got no response.
+func (x *exchange) fail(err error) { x.end(err) }
+
+// end finishes the span, once. The error is what reading ended with; io.EOF is the proper end.
+func (x *exchange) end(err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ended {
+		return
+	}
+	x.ended = true
+	at := x.elapsed()
+	x.finish(x.result(err, at))
+}
+
+// result makes out what became of the request.
+func (x *exchange) result(err error, at time.Duration) (result Result, ignored string) {
+	result = Result{SpanContext: x.span.SpanContext(), Start: x.started, End: at, Headers: x.received}
+	a := &x.answer
+	if x.status != 0 && x.good() && (err == io.EOF || err == errClosed && a.complete()) {
+		err = io.EOF
+		a.end(at)
+	}
+	result.InputTokens, result.OutputTokens = a.input, a.output
+	result.FirstChunk, result.LastChunk = a.first, a.last
+	result.Failure = x.failure(err)
+	if result.Failure != nil {
+		result.Outcome = semconv.OutcomeError
+		return result, ""
+	}
+	record, ignored, err := a.stats.record()
+	switch {
+	case err != nil:
+		result.Outcome, result.CorruptReason = semconv.OutcomeCorruptStats, err.Error()
+	case record == nil:
+		result.Outcome = semconv.OutcomeNoStats
+	default:
+		record.CompletionTokens = a.output
+		result.Record, result.Outcome = record, semconv.OutcomeVerified
+		if record.ZeroStep() {
+			result.Outcome = semconv.OutcomeZeroStep
+		}
+	}
+	return result, cmp.Or(a.unread, ignored)
+}
+
+// failure is why the request failed, or nil.
+func (x *exchange) failure(err error) *Failure {
+	switch {
+	case x.status != 0 && !x.good():
+		f := &Failure{Code: x.status, Type: strconv.Itoa(x.status), Message: http.StatusText(x.status)}
+		if len(x.errorBody) > 0 {
+			f.Message = cleaned(string(x.errorBody), x.t.config.maxError)
+		}
+		return f
+	case x.answer.failure != nil:
+		f := *x.answer.failure
+		if f.Type == semconv.ErrorEvent {
+			f.Message = cleaned(f.Message, x.t.config.maxError)
+			if f.Message == "" {
+				f.Message = "the server sent an error"
+			}
+		}
+		return &f
+	case err == io.EOF:
+		return nil
+	}
+	f := &Failure{Type: semconv.ErrorConnection, Message: cleaned(err.Error(), maxMessage)}
+	var timeout net.Error
+	switch {
+	case err == errClosed, errors.Is(err, context.Canceled):
+		f.Type = semconv.ErrorCancelled
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		f.Type = semconv.ErrorTimeout
+	}
+	return f
+}
+
+// maxMessage bounds error texts, in bytes.
+const maxMessage = 1024
+
+// body is a response's body that is watched.
+type body struct {
+	io.ReadCloser
+	exchange *exchange
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.exchange.read(p[:n], b.exchange.elapsed())
+	}
+	if err != nil {
+		b.exchange.end(err)
+	}
+	return n, err
+}
+
+func (b *body) Close() error {
+	err := b.ReadCloser.Close()
+	b.exchange.end(errClosed)
+	return err
+}

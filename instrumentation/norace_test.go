@@ -1,0 +1,5 @@
+//go:build !race
+
+package instrumentation
+
+const raceEnabled = false

@@ -1,0 +1,147 @@
+package instrumentation
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/log"
+	conv "go.opentelemetry.io/otel/semconv/v1.41.0"
+
+	"github.com/specdecode/otel/semconv"
+)
+
+// processStart is the zero of the monotonic clock that raw records give times of.
+var processStart = time.Now()
+
+// secretHeaders are left out of raw records.
+var secretHeaders = map[string]bool{
+	"Authorization": true, "Proxy-Authorization": true, "Cookie": true, "Set-Cookie": true, "Api-Key": true, "X-Api-Key": true,
+}
+
+const redacted = "<redacted>"
+
+// rawRecord is one request and its answer in full, in the making.
+type rawRecord struct {
+	max int
+	// size is the number of bytes kept so far; dropped is set when they would be more than max.
+	size    int
+	dropped bool
+
+	body rawBody
+	// responseText is an unstreamed body, and when its last byte arrived.
+	responseText []byte
+	textAt       time.Duration
+}
+
+// rawBody is the JSON object in the log record's body. Times are nanoseconds of a monotonic clock.
+type rawBody struct {
+	StartPerf int64             `json:"start_perf_ns"`
+	Headers   map[string]string `json:"request_headers"`
+	Payload   json.RawMessage   `json:"payload,omitempty"`
+	Status    int               `json:"status,omitempty"`
+	Responses []rawResponse     `json:"responses,omitempty"`
+	Error     *rawError         `json:"error,omitempty"`
+	Dropped   string            `json:"dropped,omitempty"`
+}
+
+type rawResponse struct {
+	Perf    int64       `json:"perf_ns"`
+	Packets []rawPacket `json:"packets,omitempty"`
+	Text    string      `json:"text,omitempty"`
+}
+
+type rawPacket struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+type rawError struct {
+	Code    int    `json:"code,omitempty"`
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+func newRawRecord(max int, header http.Header, payload []byte) *rawRecord {
+	r := &rawRecord{max: max, body: rawBody{Headers: map[string]string{}}}
+	for name, values := range header {
+		if secretHeaders[http.CanonicalHeaderKey(name)] {
+			values = []string{redacted}
+		}
+		r.body.Headers[name] = strings.Join(values, ", ")
+	}
+	if r.keep(len(payload)) && json.Valid(payload) {
+		r.body.Payload = payload
+	}
+	return r
+}
+
+// keep makes room for n bytes; what was kept is let go when there is none.
+func (r *rawRecord) keep(n int) bool {
+	r.size += n
+	if r.size > r.max && !r.dropped {
+		r.dropped = true
+		r.body.Payload, r.body.Responses, r.responseText = nil, nil, nil
+	}
+	return !r.dropped
+}
+
+// event keeps an event of a stream. Until the end its time is after the request's start.
+func (r *rawRecord) event(data []byte, at time.Duration) {
+	if r.keep(len(data)) {
+		r.body.Responses = append(r.body.Responses, rawResponse{Perf: int64(at), Packets: []rawPacket{{"data", string(data)}}})
+	}
+}
+
+// text keeps a part of an unstreamed body.
+func (r *rawRecord) text(p []byte, at time.Duration) {
+	if r.keep(len(p)) {
+		r.responseText = append(r.responseText, p...)
+		r.textAt = at
+	}
+}
+
+// emit makes the log record. It returns why the bodies were left out, or "".
+func (r *rawRecord) emit(x *exchange, result *Result) string {
+	start := x.started.Sub(processStart)
+	r.body.StartPerf = int64(start)
+	r.body.Status = x.status
+	if r.responseText != nil {
+		r.body.Responses = []rawResponse{{Perf: int64(r.textAt), Text: string(r.responseText)}}
+	}
+	for i := range r.body.Responses {
+		r.body.Responses[i].Perf += int64(start)
+	}
+	if f := result.Failure; f != nil {
+		r.body.Error = &rawError{f.Code, f.Type, f.Message}
+	}
+	body, err := json.Marshal(r.body)
+	if err != nil || r.dropped || len(body) > r.max {
+		r.body.Payload, r.body.Responses = nil, nil
+		r.body.Dropped = fmt.Sprintf("bodies of %d bytes, over %d", max(r.size, len(body)), r.max)
+		body, _ = json.Marshal(r.body)
+	}
+
+	attrs := append([]attribute.KeyValue{semconv.OutcomeKey.String(result.Outcome)}, x.call.Attributes...)
+	if x.call.Phase != "" {
+		attrs = append(attrs, semconv.RunPhaseKey.String(x.call.Phase))
+	}
+	if x.received > 0 {
+		attrs = append(attrs, semconv.HeadersKey.Int64(int64(x.received)))
+	}
+	if result.Failure != nil {
+		attrs = append(attrs, conv.ErrorTypeKey.String(result.Failure.Type))
+	}
+	var record log.Record
+	record.SetEventName(semconv.EventRaw)
+	record.SetSeverity(log.SeverityInfo)
+	record.SetTimestamp(x.started)
+	record.SetObservedTimestamp(x.started.Add(result.End))
+	record.SetBody(attribute.StringValue(string(body)))
+	record.AddAttributes(attrs...)
+	x.t.logger.Emit(x.ctx, record)
+	return r.body.Dropped
+}

@@ -1,0 +1,61 @@
+package instrumentation
+
+import "bytes"
+
+// These functions look at an event of a stream without decoding it. A quote inside a JSON string is escaped, so a name
+// in bare quotes is a member's name or a whole string; a colon after it tells which.
+
+// isInteresting reports whether an event has a member that needs decoding, other than as null.
+func isInteresting(event []byte) bool {
+	for _, name := range interesting {
+		if v := valueOf(event, name); v != nil && !bytes.HasPrefix(v, null) {
+			return true
+		}
+	}
+	return false
+}
+
+var null = []byte("null")
+
+// contentNames are the members that hold text, and what their values begin with when there is none.
+var contentNames = []struct {
+	name        []byte
+	open, empty byte
+}{
+	{[]byte(`"content"`), '"', '"'},
+	{[]byte(`"text"`), '"', '"'},
+	{[]byte(`"reasoning_content"`), '"', '"'},
+	{[]byte(`"reasoning"`), '"', '"'},
+	{[]byte(`"tool_calls"`), '[', ']'},
+}
+
+// hasContent reports whether an event has text, reasoning text or a tool call.
+func hasContent(event []byte) bool {
+	for _, c := range contentNames {
+		for rest := event; ; {
+			v := valueOf(rest, c.name)
+			if v == nil {
+				break
+			}
+			if len(v) > 1 && v[0] == c.open && v[1] != c.empty {
+				return true
+			}
+			rest = v
+		}
+	}
+	return false
+}
+
+// valueOf returns the bytes from the value of the first member with the quoted name, or nil.
+func valueOf(event, name []byte) []byte {
+	for {
+		i := bytes.Index(event, name)
+		if i < 0 {
+			return nil
+		}
+		event = bytes.TrimLeft(event[i+len(name):], " \t\r\n")
+		if len(event) > 0 && event[0] == ':' {
+			return bytes.TrimLeft(event[1:], " \t\r\n")
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package instrumentation
+
+import "bytes"
+
+// events reads a stream of server-sent events as it passes and hands on the data of each, as the HTML standard has
+// it: lines end in LF, CR or CRLF; data lines of one event are joined by LF; comments and other fields are passed
+// over; a byte order mark at the start is too. Unlike there, an event without its closing empty line counts when the
+// stream ends properly, because servers leave it out.
+type events struct {
+	// max bounds what is kept of one event, in bytes. An event above it is passed over.
+	max int
+	// oversized is how many events were passed over.
+	oversized int
+
+	// whole is the event's only data line so far, when it lies in the bytes at hand; data is what else was kept.
+	whole, data []byte
+	hasData     bool
+	over        bool
+
+	// line is the start of a line whose end has not come; lineOver says that it is longer than max.
+	line     []byte
+	lineOver bool
+	// afterCR is set when the last byte was a CR: a LF that follows belongs to it.
+	afterCR bool
+	started bool
+}
+
+// write takes the next bytes of the stream, cut anywhere, and calls emit for each event that they complete. What emit
+// gets is valid only during the call.
+func (e *events) write(p []byte, emit func([]byte)) {
+	for len(p) > 0 {
+		if e.afterCR {
+			e.afterCR = false
+			if p[0] == '\n' {
+				p = p[1:]
+				continue
+			}
+		}
+		end := lineEnd(p)
+		if end < 0 {
+			e.hold(p)
+			break
+		}
+		line := p[:end]
+		if len(e.line) > 0 || e.lineOver {
+			e.hold(line)
+			line = e.line
+		}
+		e.afterCR = p[end] == '\r'
+		p = p[end+1:]
+		e.takeLine(line, emit)
+		e.line, e.lineOver = e.line[:0], false
+	}
+	e.keep()
+}
+
+// lineEnd is the place of the first LF or CR, or -1.
+func lineEnd(p []byte) int {
+	end := bytes.IndexByte(p, '\n')
+	if end >= 0 {
+		p = p[:end]
+	}
+	if cr := bytes.IndexByte(p, '\r'); cr >= 0 {
+		return cr
+	}
+	return end
+}
+
+// hold keeps a part of a line until the rest comes.
+func (e *events) hold(part []byte) {
+	if e.lineOver = e.lineOver || len(e.line)+len(part) > e.max; e.lineOver {
+		e.line = e.line[:0]
+		return
+	}
+	e.line = append(e.line, part...)
+}
+
+var (
+	byteOrderMark = []byte("\xEF\xBB\xBF")
+	dataField     = []byte("data")
+)
+
+func (e *events) takeLine(line []byte, emit func([]byte)) {
+	if !e.started {
+		e.started = true
+		line = bytes.TrimPrefix(line, byteOrderMark)
+	}
+	if e.lineOver {
+		e.over = true
+		return
+	}
+	if len(line) == 0 {
+		e.dispatch(emit)
+		return
+	}
+	value, isData := bytes.CutPrefix(line, dataField)
+	if !isData || len(value) > 0 && value[0] != ':' {
+		return
+	}
+	if len(value) > 0 {
+		value = value[1:]
+	}
+	if len(value) > 0 && value[0] == ' ' {
+		value = value[1:]
+	}
+	if !e.hasData {
+		e.hasData, e.whole = true, value
+		return
+	}
+	e.keep()
+	e.append([]byte{'\n'})
+	e.append(value)
+}
+
+// keep copies a data line that lies in bytes which will be gone.
+func (e *events) keep() {
+	if e.whole != nil {
+		e.append(e.whole)
+		e.whole = nil
+	}
+}
+
+func (e *events) append(b []byte) {
+	if e.over = e.over || len(e.data)+len(b) > e.max; !e.over {
+		e.data = append(e.data, b...)
+	}
+}
+
+func (e *events) dispatch(emit func([]byte)) {
+	switch {
+	case e.over:
+		e.oversized++
+	case e.whole != nil:
+		emit(e.whole)
+	case e.hasData:
+		emit(e.data)
+	}
+	e.whole, e.data, e.hasData, e.over = nil, e.data[:0], false, false
+}
+
+// end is called at the proper end of the stream.
+func (e *events) end(emit func([]byte)) {
+	if len(e.line) > 0 || e.lineOver {
+		e.takeLine(e.line, emit)
+		e.line, e.lineOver = nil, false
+	}
+	if e.hasData || e.over {
+		e.dispatch(emit)
+	}
+}

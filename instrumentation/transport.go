@@ -1,0 +1,120 @@
+package instrumentation
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/log"
+	"go.opentelemetry.io/otel/propagation"
+	conv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/specdecode/otel/semconv"
+)
+
+// Transport is an [http.RoundTripper] that records what becomes of requests to an inference server. It is safe for
+// concurrent use.
+type Transport struct {
+	base    http.RoundTripper
+	config  *config
+	tracer  trace.Tracer
+	logger  log.Logger // nil without raw records
+	metrics *metrics
+}
+
+// NewTransport wraps base, or [http.DefaultTransport] when base is nil. Without options it uses the global
+// OpenTelemetry providers.
+func NewTransport(base http.RoundTripper, opts ...Option) *Transport {
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	c := newConfig(opts)
+	t := &Transport{
+		base:    base,
+		config:  c,
+		tracer:  c.tracers.Tracer(ScopeName, trace.WithSchemaURL(conv.SchemaURL)),
+		metrics: newMetrics(c.meters),
+	}
+	if c.loggers != nil && c.maxRaw > 0 {
+		t.logger = c.loggers.Logger(ScopeName)
+	}
+	return t
+}
+
+// RoundTrip sends the request. For a request to an inference API it starts a span before, sends its context along,
+// and ends the span when the response's body has ended or is closed.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	operation, ok := operationOf(r)
+	for _, filter := range t.config.filters {
+		ok = ok && filter(r)
+	}
+	if !ok {
+		return t.base.RoundTrip(r)
+	}
+
+	call := callFrom(r.Context())
+	// A RoundTripper must not change the caller's request.
+	r = r.Clone(r.Context())
+	q, err := readRequest(r, operation, t.config.maxBody)
+	if err != nil {
+		if r.Body != nil {
+			r.Body.Close()
+		}
+		return nil, err
+	}
+	x := t.start(r, call, q)
+	r = r.WithContext(x.ctx)
+	t.config.propagators.Inject(x.ctx, propagation.HeaderCarrier(r.Header))
+	x.headers(r)
+
+	resp, err := t.base.RoundTrip(r)
+	if err != nil {
+		x.fail(err)
+		return nil, err
+	}
+	x.respond(resp)
+	return resp, nil
+}
+
+// start begins the request's span.
+func (t *Transport) start(r *http.Request, call *Call, q *request) *exchange {
+	name := string(q.operation)
+	if q.model != "" {
+		name += " " + q.model
+	}
+	attrs := append(q.attrs, conv.GenAIProviderNameKey.String(t.provider()))
+	attrs = append(attrs, serverAttributes(r)...)
+	attrs = append(attrs, call.Attributes...)
+	if call.Phase != "" {
+		attrs = append(attrs, semconv.RunPhaseKey.String(call.Phase))
+	}
+	x := &exchange{t: t, call: call, request: q, started: time.Now()}
+	x.ctx, x.span = t.tracer.Start(r.Context(), name,
+		trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(x.started), trace.WithAttributes(attrs...))
+	return x
+}
+
+// defaultProvider is the API that is spoken, for as long as the engine is not known.
+const defaultProvider = "openai"
+
+func (t *Transport) provider() string {
+	if t.config.provider != "" {
+		return t.config.provider
+	}
+	return defaultProvider
+}
+
+func serverAttributes(r *http.Request) []attribute.KeyValue {
+	attrs := []attribute.KeyValue{conv.ServerAddress(r.URL.Hostname())}
+	port, err := strconv.Atoi(r.URL.Port())
+	switch {
+	case err == nil:
+	case r.URL.Scheme == "https":
+		port = 443
+	default:
+		port = 80
+	}
+	return append(attrs, conv.ServerPort(port))
+}
