@@ -42,14 +42,19 @@ func (e *events) write(p []byte, emit func([]byte)) {
 			break
 		}
 		line := p[:end]
-		if len(e.line) > 0 || e.lineOver {
+		held := len(e.line) > 0
+		if held {
 			e.hold(line)
 			line = e.line
 		}
 		e.afterCR = p[end] == '\r'
 		p = p[end+1:]
 		e.takeLine(line, emit)
-		e.line, e.lineOver = e.line[:0], false
+		if held {
+			// The room of a held line is used again.
+			e.keep()
+			e.line, e.lineOver = e.line[:0], false
+		}
 	}
 	e.keep()
 }
@@ -66,11 +71,16 @@ func lineEnd(p []byte) int {
 	return end
 }
 
-// hold keeps a part of a line until the rest comes.
+// fieldRoom is what a line may have beside its value: the mark, the name, the colon, the blank.
+const fieldRoom = len("\xEF\xBB\xBFdata: ")
+
+// hold keeps a part of a line until the rest comes. Of a line that is too long it keeps enough to tell what it is.
 func (e *events) hold(part []byte) {
-	if e.lineOver = e.lineOver || len(e.line)+len(part) > e.max; e.lineOver {
-		e.line = e.line[:0]
+	if e.lineOver {
 		return
+	}
+	if e.lineOver = len(e.line)+len(part) > e.max+fieldRoom; e.lineOver {
+		part = part[:min(len(part), max(0, fieldRoom-len(e.line)))]
 	}
 	e.line = append(e.line, part...)
 }
@@ -84,10 +94,6 @@ func (e *events) takeLine(line []byte, emit func([]byte)) {
 	if !e.started {
 		e.started = true
 		line = bytes.TrimPrefix(line, byteOrderMark)
-	}
-	if e.lineOver {
-		e.over = true
-		return
 	}
 	if len(line) == 0 {
 		e.dispatch(emit)
@@ -104,9 +110,13 @@ func (e *events) takeLine(line []byte, emit func([]byte)) {
 		value = value[1:]
 	}
 	if !e.hasData {
-		e.hasData, e.whole = true, value
+		e.hasData = true
+		if e.over = e.over || e.lineOver || len(value) > e.max; !e.over {
+			e.whole = value
+		}
 		return
 	}
+	e.over = e.over || e.lineOver
 	e.keep()
 	e.append([]byte{'\n'})
 	e.append(value)
@@ -140,7 +150,7 @@ func (e *events) dispatch(emit func([]byte)) {
 
 // end is called at the proper end of the stream.
 func (e *events) end(emit func([]byte)) {
-	if len(e.line) > 0 || e.lineOver {
+	if len(e.line) > 0 {
 		e.takeLine(e.line, emit)
 		e.line, e.lineOver = nil, false
 	}

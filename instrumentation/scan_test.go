@@ -1,0 +1,114 @@
+package instrumentation
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What the quick look at an event says is what decoding it says, for every event of real and made-up streams.
+func TestScanAgreesWithDecoding(t *testing.T) {
+	compared := 0
+	for _, file := range []string{"responses.jsonl", "vllm-0.32.jsonl"} {
+		for _, c := range cases(t, file) {
+			if c.ContentType != "text/event-stream" {
+				continue
+			}
+			e := events{max: DefaultMaxBody}
+			e.write([]byte(c.Body), func(data []byte) {
+				root, ok := decodeMembers(data)
+				if !ok {
+					return
+				}
+				compared++
+				var a answer
+				content := a.look(root)
+				require.Equal(t, content, hasContent(data), string(data))
+				if !isInteresting(data) {
+					require.Zero(t, a.stats)
+					require.Nil(t, a.failure)
+					require.False(t, a.finished)
+					require.Equal(t, answer{}.output, a.output)
+				}
+			})
+		}
+	}
+	require.Greater(t, compared, 1000)
+}
+
+func TestScan(t *testing.T) {
+	for event, want := range map[string]struct{ interesting, content bool }{
+		`{"choices":[{"delta":{"content":"a"},"finish_reason":null}]}`:             {false, true},
+		`{"choices":[{"delta":{"content":""},"finish_reason":null}],"usage":null}`: {false, false},
+		`{"choices":[{"delta":{"content":null,"reasoning":"x"}}]}`:                 {false, true},
+		`{"choices":[{"delta":{"reasoning_content": "x"}}]}`:                       {false, true},
+		`{"choices":[{"delta":{"tool_calls":[{"index":0}]}}]}`:                     {false, true},
+		`{"choices":[{"delta":{"tool_calls":[]}}]}`:                                {false, false},
+		`{"choices":[{"text":"a","logprobs":{"content":[{"token":"a"}]}}]}`:        {false, true},
+		`{"choices":[{"delta":{},"logprobs":{"content":[{"token":"a"}]}}]}`:        {false, false},
+		`{"choices":[{"delta":{"content":"say \"usage\": 1 and \"error\": 2"}}]}`:  {false, true},
+		`{"choices":[{"delta":{"content":"usage"}}]}`:                              {false, true},
+		`{"choices":[],"usage" : {"prompt_tokens":1}}`:                             {true, false},
+		`{"choices":[{"finish_reason":"stop"}]}`:                                   {true, false},
+		`{"error":"x"}`:                                                            {true, false},
+		`{"choices":[{"speculative_decoding_stats":{}}]}`:                          {true, false},
+		`{"metrics":{}}`: {true, false},
+		`{"choices":[{"delta":{"content":"\"finish_reason\""}}]}`:    {false, true},
+		`{"choices":[{"delta":{"role":"content","content":"b"}}]}`:   {false, true},
+		`{"choices":[{"delta":{"content":""},"x":{"content":"b"}}]}`: {false, true},
+	} {
+		require.Equal(t, want.interesting, isInteresting([]byte(event)), event)
+		require.Equal(t, want.content, hasContent([]byte(event)), event)
+	}
+}
+
+// FuzzAnswer feeds arbitrary bodies, cut anywhere: nothing panics, and the cut changes nothing.
+func FuzzAnswer(f *testing.F) {
+	f.Add(wholeBody, 20, false)
+	var b bytes.Buffer
+	for _, e := range streamEvents {
+		b.WriteString("data: " + e + "\n\n")
+	}
+	f.Add(b.String(), 100, true)
+	for _, c := range cases(f, "responses.jsonl") {
+		f.Add(c.Body, len(c.Body)/2, c.ContentType == "text/event-stream")
+	}
+	transport := NewTransport(nil)
+	f.Fuzz(func(t *testing.T, body string, cut int, streamed bool) {
+		c := &responseCase{Status: 200, ContentType: "application/json", Body: body}
+		if streamed {
+			c.ContentType = "text/event-stream"
+		}
+		if cut < 0 || cut > len(body) {
+			cut = 0
+		}
+		whole, parts := read(c, transport, body), read(c, transport, body[:cut], body[cut:])
+		require.Equal(t, whole.Outcome, parts.Outcome)
+		require.Equal(t, whole.Record, parts.Record)
+		require.Equal(t, whole.CorruptReason, parts.CorruptReason)
+		if whole.Record != nil {
+			require.NoError(t, whole.Record.Validate())
+		}
+	})
+}
+
+// FuzzAdapters feeds each adapter arbitrary members: what it makes of them holds together or is an error.
+func FuzzAdapters(f *testing.F) {
+	f.Add(statsMember[len(`"metrics":{"speculative_decoding":`) : len(statsMember)-1])
+	f.Add(`{"acceptance_histogram":{"0":39,"1":1,"3":3},"num_spec_steps":43,"num_accepted_draft_tokens":10,"num_draft_tokens":129,"num_spec_tokens":3}`)
+	f.Add(`{"acceptance_histogram":[1,1],"num_spec_steps":2,"num_accepted_draft_tokens":1,"num_draft_tokens":2,"acceptance_histogram_by_draft_length":{"1":[1,1]}}`)
+	f.Add(`{"acceptance_histogram":{"4096":1},"num_spec_steps":1e9}`)
+	f.Fuzz(func(t *testing.T, member string) {
+		for _, a := range adapters {
+			r, _, err := a.decode([]byte(member))
+			if err != nil || r.Validate() != nil {
+				continue
+			}
+			require.Equal(t, a.engine, r.Engine)
+			require.NoError(t, r.CheckByDraftLength())
+			r.Merge(r)
+			require.NoError(t, r.Validate())
+		}
+	})
+}
