@@ -53,9 +53,16 @@ func valueOf(event, name []byte) []byte {
 		if i < 0 {
 			return nil
 		}
-		event = bytes.TrimLeft(event[i+len(name):], " \t\r\n")
+		event = skipSpace(event[i+len(name):])
 		if len(event) > 0 && event[0] == ':' {
-			return bytes.TrimLeft(event[1:], " \t\r\n")
+			return skipSpace(event[1:])
 		}
 	}
+}
+
+func skipSpace(b []byte) []byte {
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == '\r' || b[0] == '\n') {
+		b = b[1:]
+	}
+	return b
 }
