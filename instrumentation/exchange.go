@@ -91,7 +91,13 @@ func (x *exchange) read(p []byte, at time.Duration) {
 var errClosed = errors.New("the body was closed before its end")
 
 // fail ends an exchange that got no response.
-func (x *exchange) fail(err error) { x.end(err) }
+func (x *exchange) fail(err error) {
+	if err == io.EOF {
+		// The server closed the connection before it answered: no proper end of a body.
+		err = io.ErrUnexpectedEOF
+	}
+	x.end(err)
+}
 
 // end finishes the span, once. The error is what reading ended with; io.EOF is the proper end.
 func (x *exchange) end(err error) {

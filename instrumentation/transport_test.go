@@ -246,6 +246,12 @@ func TestBrokenConnections(t *testing.T) {
 		require.Equal(t, "connection_error", f.result.Failure.Type)
 		f.span(t)
 	})
+	t.Run("no answer", func(t *testing.T) {
+		f := newFixture(t, func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) })
+		_, err := f.post(t, context.Background(), "/v1/chat/completions", `{}`)
+		require.ErrorIs(t, err, io.EOF)
+		require.Equal(t, "connection_error", f.result.Failure.Type)
+	})
 	t.Run("broken off", func(t *testing.T) {
 		f := newFixture(t, func(w http.ResponseWriter, r *http.Request) {
 			stream(w, streamEvents[:6]...)
