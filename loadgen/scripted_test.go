@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -68,4 +71,15 @@ func scripted(t *testing.T, path string) *httptest.Server {
 	}))
 	t.Cleanup(server.Close)
 	return server
+}
+
+// runLoadgen runs the program in this process.
+func runLoadgen(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+	var out, errs bytes.Buffer
+	status = run(context.Background(), args, dependencies{
+		stdout: &out, stderr: &errs, signals: make(chan os.Signal), now: time.Now, newTelemetry: newTelemetry,
+	})
+	return status, out.String(), errs.String()
 }
