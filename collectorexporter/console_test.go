@@ -40,9 +40,17 @@ func buckets(n int) *Summary {
 	if r.ZeroStep() {
 		outcome = semconv.OutcomeZeroStep
 	}
-	p := newPhase()
-	p.add(&observation{outcome: outcome, record: r, identity: identity{start: 1, end: 2}})
-	return newSummary(&run{id: "", phases: map[string]*phase{semconv.PhaseProfiling: p, semconv.PhaseWarmup: newPhase()}})
+	m := memoryRun()
+	m.phases[semconv.PhaseProfiling].add(&observation{outcome: outcome, record: r, identity: identity{start: 1, end: 2}})
+	return newSummary(m)
+}
+
+// memoryRun is a run without files.
+func memoryRun() *run {
+	return &run{
+		phases: map[string]*phase{semconv.PhaseProfiling: newPhase(), semconv.PhaseWarmup: newPhase()},
+		spans:  map[spanKey]struct{}{}, raws: map[spanKey]struct{}{},
+	}
 }
 
 func TestConsoleByBuckets(t *testing.T) {

@@ -46,13 +46,17 @@ func TestNothingIsLost(t *testing.T) {
 	c := config(t, &stdout, &stderr)
 	s, err := Start(context.Background(), c)
 	require.NoError(t, err)
-	const n = 3000
-	steps := make([]int64, 2000)
+	// A hundred spans of 2 x 8,000 steps are more than two messages.
+	const n, large = 2500, 100
 	tracer := s.TracerProvider().Tracer("test")
-	for range n {
+	for i := range n {
+		steps := make([]int64, 1)
+		if i < large {
+			steps = make([]int64, 8000)
+		}
 		_, span := tracer.Start(context.Background(), "chat m", trace.WithSpanKind(trace.SpanKindClient))
 		span.SetAttributes(semconv.OutcomeKey.String(semconv.OutcomeVerified), semconv.EngineKey.String("vllm"), semconv.StepsKey.Int(len(steps)),
-			semconv.DraftTokensKey.Int(0), semconv.AcceptedDraftTokensKey.Int(0), semconv.AcceptanceHistogramKey.Int64Slice([]int64{2000}),
+			semconv.DraftTokensKey.Int(0), semconv.AcceptedDraftTokensKey.Int(0), semconv.AcceptanceHistogramKey.Int64Slice([]int64{int64(len(steps))}),
 			semconv.StepAcceptedKey.Int64Slice(steps), semconv.StepDraftedKey.Int64Slice(steps))
 		span.End()
 	}
