@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,7 +17,6 @@ import (
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/exportertest"
 	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
@@ -207,7 +205,8 @@ func TestCorruptRecordCountsAsRequest(t *testing.T) {
 	require.NotContains(t, out, "\x1b")
 }
 
-// Deliveries that come twice and in any order give the same files and console, byte for byte.
+// Deliveries that come twice, in any order and among the server's own spans give the same files and console, byte for
+// byte.
 func TestOrderAndDuplicatesChangeNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var requests []kv
@@ -230,6 +229,7 @@ func TestOrderAndDuplicatesChangeNothing(t *testing.T) {
 			e.push(t, spans(t, "run", i, requests[i]))
 			if trial > 0 && r.IntN(3) == 0 {
 				e.push(t, spans(t, "run", i, requests[i]))
+				e.push(t, serverSpans(t))
 			}
 		}
 		e.push(t, spans(t, "run", 100, runSpan(len(requests))))
@@ -324,93 +324,4 @@ func TestUnwritableDirectoryIsRefusedAtStart(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorContains(t, e.Start(context.Background(), componenttest.NewNopHost()), cfg.Directory)
 	require.NoError(t, e.Shutdown(context.Background()))
-}
-
-func TestRawRecords(t *testing.T) {
-	r := start(t, func(c *Config) { c.Level, c.RunFolders = LevelRaw, false })
-	announce := runSpan(1)
-	announce["spec_decode.run.raw_records"] = 1
-	r.push(t, spans(t, "w", 0, worked1(), announce))
-	require.NoFileExists(t, filepath.Join(r.dir, "profile_export_aiperf.json"))
-
-	ld := plog.NewLogs()
-	rl := ld.ResourceLogs().AppendEmpty()
-	rl.Resource().Attributes().PutStr("spec_decode.run.id", "w")
-	for _, body := range []string{`{"status":`, `{"status":200,"payload":{"model":"m"},"responses":[{"perf_ns":5,"text":"a"}],"request_headers":{"A":"b"},"start_perf_ns":3}`} {
-		record := rl.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty()
-		record.SetEventName("spec_decode.raw")
-		record.SetTraceID(pcommon.TraceID{1})
-		record.SetSpanID(pcommon.SpanID{7: 1})
-		record.SetTimestamp(1_000)
-		record.SetObservedTimestamp(9_000)
-		require.NoError(t, record.Attributes().FromRaw(kv{"spec_decode.request.index": 4, "spec_decode.response.headers": 500}))
-		record.Body().SetStr(body)
-	}
-	require.NoError(t, r.logs.ConsumeLogs(context.Background(), ld))
-	require.FileExists(t, filepath.Join(r.dir, "profile_export_aiperf.json"))
-	require.JSONEq(t, `{"metadata":{"session_num":4,"turn_index":0,"credit_issued_ns":1000,"request_start_ns":1000,"request_ack_ns":1500,"request_end_ns":9000,
-		"worker_id":"","record_processor_id":"spec_decode","benchmark_phase":"profiling","phase_kind":"profiling","phase_index":0,"was_cancelled":false,
-		"trace_id":"01000000000000000000000000000000","span_id":"0000000000000001"},
-		"start_perf_ns":3,"request_headers":{"A":"b"},"payload":{"model":"m"},"status":200,"responses":[{"perf_ns":5,"text":"a"}]}`, r.file(t, "profile_export_raw.jsonl"))
-	require.Len(t, r.logged.FilterMessage("skipped malformed telemetry").All(), 1)
-	r.stop(t)
-}
-
-// FuzzTraces feeds arbitrary OTLP to everything but the disk: nothing panics, and every report can be written.
-func FuzzTraces(f *testing.F) {
-	marshal := func(td ptrace.Traces) []byte {
-		b, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(td)
-		if err != nil {
-			f.Fatal(err)
-		}
-		return b
-	}
-	t := &testing.T{}
-	f.Add(marshal(spans(t, "w", 0, worked1(), worked2(), runSpan(2))))
-	f.Add(marshal(spans(t, "../w", 0, with(worked1(), kv{"spec_decode.steps": -1, "spec_decode.step.draft_tokens": []any{1}}))))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		td, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(b)
-		if err != nil {
-			return
-		}
-		r := memoryRun()
-		for _, rs := range td.ResourceSpans().All() {
-			res, _ := decodeResource(rs.Resource())
-			folderName(res.runID)
-			for _, ss := range rs.ScopeSpans().All() {
-				for _, span := range ss.Spans().All() {
-					if o, err := decodeRequest(res, span); err == nil {
-						require.NoError(t, r.add(o))
-						_, err := json.Marshal(newRecordLine(o, 0))
-						require.NoError(t, err)
-					}
-					if n, err := decodeRun(res, span); err == nil {
-						r.announce(n)
-					}
-				}
-			}
-		}
-		s := newSummary(r)
-		require.NoError(t, writeJSON(io.Discard, s))
-		require.NoError(t, writeCSV(io.Discard, s))
-		require.NoError(t, writeConsole(io.Discard, s, ""))
-	})
-}
-
-// FuzzRaw feeds arbitrary bodies of raw records.
-func FuzzRaw(f *testing.F) {
-	f.Add(`{"status":200,"responses":[]}`)
-	f.Add(`{"status":"200","error":{}}`)
-	f.Fuzz(func(t *testing.T, body string) {
-		record := plog.NewLogRecord()
-		record.SetTraceID(pcommon.TraceID{1})
-		record.SetSpanID(pcommon.SpanID{1})
-		record.Body().SetStr(body)
-		line, err := decodeRaw(resource{}, record)
-		if err != nil {
-			return
-		}
-		_, err = json.Marshal(line)
-		require.NoError(t, err)
-	})
 }

@@ -1,9 +1,7 @@
 package instrumentation
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +15,6 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
-	sdklog "go.opentelemetry.io/otel/sdk/log"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
@@ -159,135 +156,6 @@ func TestSpanIsSafeByDefault(t *testing.T) {
 	require.Equal(t, "422", a["error.type"])
 }
 
-func TestFailures(t *testing.T) {
-	for name, c := range map[string]struct {
-		handler http.HandlerFunc
-		opts    []Option
-		want    Failure
-	}{
-		"status": {func(w http.ResponseWriter, r *http.Request) {
-			w.WriteHeader(429)
-			io.WriteString(w, "slow\x1b[31m\ndown, please")
-		},
-			[]Option{WithErrorBody(15)}, Failure{429, "429", "slow\uFFFD[31m down,"}},
-		"status alone": {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(503) }, []Option{WithErrorBody(15)}, Failure{503, "503", "Service Unavailable"}},
-		"event": {func(w http.ResponseWriter, r *http.Request) {
-			stream(w, streamEvents[1], `{"error":{"message":"engine died","code":500}}`, streamEvents[5], "[DONE]")
-		}, []Option{WithErrorBody(100)}, Failure{500, "error_event", "engine died"}},
-		"event without leave": {func(w http.ResponseWriter, r *http.Request) { stream(w, `{"error":"engine died"}`) }, nil, Failure{0, "error_event", "the server sent an error"}},
-		"truncated":           {func(w http.ResponseWriter, r *http.Request) { stream(w, streamEvents[:4]...) }, nil, Failure{0, "truncated_stream", "the stream ended without finish_reason and without [DONE]"}},
-		"no JSON":             {func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<html>") }, nil, Failure{0, "invalid_body", "the body is no JSON object"}},
-		"empty":               {func(w http.ResponseWriter, r *http.Request) {}, nil, Failure{0, "invalid_body", "the body is no JSON object"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := newFixture(t, c.handler, c.opts...)
-			resp, err := f.post(t, context.Background(), "/v1/chat/completions", `{"model":"m","stream":true}`)
-			drain(t, resp, err)
-			require.Equal(t, "error", f.result.Outcome)
-			require.Equal(t, c.want, *f.result.Failure)
-			require.Nil(t, f.result.Record)
-			span, a := f.span(t)
-			require.Equal(t, codes.Error, span.Status().Code)
-			require.Equal(t, c.want.Type, a["error.type"])
-			require.NotContains(t, a, "spec_decode.steps")
-		})
-	}
-}
-
-func TestBrokenConnections(t *testing.T) {
-	hang := make(chan struct{})
-	wait := func(w http.ResponseWriter, r *http.Request) {
-		stream(w, streamEvents[:2]...)
-		select {
-		case <-r.Context().Done():
-		case <-hang:
-		}
-	}
-	defer close(hang)
-
-	t.Run("cancelled", func(t *testing.T) {
-		f := newFixture(t, wait)
-		ctx, cancel := context.WithCancel(context.Background())
-		resp, err := f.post(t, ctx, "/v1/chat/completions", `{}`)
-		require.NoError(t, err)
-		cancel()
-		_, err = io.ReadAll(resp.Body)
-		require.ErrorIs(t, err, context.Canceled)
-		resp.Body.Close()
-		require.Equal(t, "cancelled", f.result.Failure.Type)
-		f.span(t)
-	})
-	t.Run("timeout", func(t *testing.T) {
-		f := newFixture(t, wait)
-		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-		defer cancel()
-		resp, err := f.post(t, ctx, "/v1/chat/completions", `{}`)
-		require.NoError(t, err)
-		_, err = io.ReadAll(resp.Body)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		resp.Body.Close()
-		require.Equal(t, "timeout", f.result.Failure.Type)
-	})
-	t.Run("closed early", func(t *testing.T) {
-		f := newFixture(t, wait)
-		resp, err := f.post(t, context.Background(), "/v1/chat/completions", `{}`)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		resp.Body.Close()
-		require.Equal(t, "cancelled", f.result.Failure.Type)
-		_, a := f.span(t)
-		require.Contains(t, a, "spec_decode.response.headers")
-	})
-	t.Run("refused", func(t *testing.T) {
-		f := newFixture(t, wait)
-		f.server.Close()
-		_, err := f.post(t, context.Background(), "/v1/chat/completions", `{}`)
-		require.Error(t, err)
-		require.Equal(t, "connection_error", f.result.Failure.Type)
-		f.span(t)
-	})
-	t.Run("no answer", func(t *testing.T) {
-		f := newFixture(t, func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) })
-		_, err := f.post(t, context.Background(), "/v1/chat/completions", `{}`)
-		require.ErrorIs(t, err, io.EOF)
-		require.Equal(t, "connection_error", f.result.Failure.Type)
-	})
-	t.Run("broken off", func(t *testing.T) {
-		f := newFixture(t, func(w http.ResponseWriter, r *http.Request) {
-			stream(w, streamEvents[:6]...)
-			panic(http.ErrAbortHandler)
-		})
-		resp, err := f.post(t, context.Background(), "/v1/chat/completions", `{}`)
-		require.NoError(t, err)
-		_, err = io.ReadAll(resp.Body)
-		require.Error(t, err)
-		resp.Body.Close()
-		require.Equal(t, "connection_error", f.result.Failure.Type)
-	})
-}
-
-// Clients that stop reading when they have seen [DONE], or a whole JSON value, have had a whole answer.
-func TestClosedAfterTheLastWord(t *testing.T) {
-	for name, handler := range map[string]http.HandlerFunc{
-		"stream": func(w http.ResponseWriter, r *http.Request) { stream(w, append(streamEvents, ": end")...) },
-		"body":   func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, wholeBody+"\n") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := newFixture(t, handler)
-			resp, err := f.post(t, context.Background(), "/v1/chat/completions", `{}`)
-			require.NoError(t, err)
-			var read bytes.Buffer
-			for p := make([]byte, 1); !strings.Contains(read.String(), "[DONE]\n\n") && read.String() != wholeBody; {
-				n, err := resp.Body.Read(p)
-				require.NoError(t, err)
-				read.Write(p[:n])
-			}
-			require.NoError(t, resp.Body.Close())
-			require.Equal(t, "verified", f.result.Outcome)
-		})
-	}
-}
-
 // What the transport does not look at passes without a span.
 func TestOtherRequestsPass(t *testing.T) {
 	f := newFixture(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, wholeBody) },
@@ -391,67 +259,4 @@ func TestJointHistogram(t *testing.T) {
 			require.Contains(t, a["spec_decode.stats.ignored"], "metrics.speculative_decoding.acceptance_histogram_by_draft_length: ")
 		}
 	}
-}
-
-// keepLogs is a log exporter that keeps what it gets.
-type keepLogs struct{ records []sdklog.Record }
-
-func (k *keepLogs) Export(_ context.Context, r []sdklog.Record) error {
-	k.records = append(k.records, r...)
-	return nil
-}
-func (k *keepLogs) Shutdown(context.Context) error   { return nil }
-func (k *keepLogs) ForceFlush(context.Context) error { return nil }
-
-func TestRawRecords(t *testing.T) {
-	logs := &keepLogs{}
-	loggers := sdklog.NewLoggerProvider(sdklog.WithProcessor(sdklog.NewSimpleProcessor(logs)))
-	f := newFixture(t, func(w http.ResponseWriter, r *http.Request) {
-		if strings.Contains(r.URL.RawQuery, "stream") {
-			stream(w, streamEvents...)
-			return
-		}
-		io.WriteString(w, wholeBody)
-	}, WithRaw(loggers, 3000))
-	send := func(body string) (rawBody, Result) {
-		r, err := http.NewRequestWithContext(ContextWithCall(context.Background(), &Call{Done: func(r Result) { f.result = r }}),
-			http.MethodPost, f.server.URL+"/v1/chat/completions?"+body, strings.NewReader(body))
-		require.NoError(t, err)
-		r.Header.Set("Authorization", "Bearer key")
-		r.Header.Set("Cookie", "a=b")
-		r.Header.Set("X-Mine", "1")
-		resp, err := f.client.Do(r)
-		drain(t, resp, err)
-		var raw rawBody
-		last := logs.records[len(logs.records)-1]
-		require.Equal(t, "spec_decode.raw", last.EventName())
-		require.Equal(t, f.result.SpanContext.SpanID(), last.SpanID())
-		require.True(t, last.ObservedTimestamp().After(last.Timestamp()))
-		require.NoError(t, json.Unmarshal([]byte(last.Body().AsString()), &raw))
-		require.NotContains(t, last.Body().AsString(), "key")
-		return raw, f.result
-	}
-	raw, result := send(`{"stream":true}`)
-	require.True(t, result.Raw)
-	require.Empty(t, result.RawDropped)
-	require.JSONEq(t, `{"stream":true}`, string(raw.Payload))
-	require.Equal(t, "<redacted>", raw.Headers["Authorization"])
-	require.Equal(t, "<redacted>", raw.Headers["Cookie"])
-	require.Equal(t, "1", raw.Headers["X-Mine"])
-	require.Equal(t, 200, raw.Status)
-	require.Len(t, raw.Responses, len(streamEvents))
-	for i, e := range streamEvents {
-		require.Equal(t, []rawPacket{{"data", e}}, raw.Responses[i].Packets)
-		require.Greater(t, raw.Responses[i].Perf, raw.StartPerf)
-	}
-	raw, _ = send(`{}`)
-	require.Len(t, raw.Responses, 1)
-	require.Equal(t, wholeBody, raw.Responses[0].Text)
-
-	raw, result = send(`{"pad":"` + strings.Repeat("x", 3000) + `"}`)
-	require.Contains(t, result.RawDropped, "over 3000")
-	require.Equal(t, result.RawDropped, raw.Dropped)
-	require.Nil(t, raw.Payload)
-	require.Nil(t, raw.Responses)
-	require.Equal(t, "verified", result.Outcome)
 }
