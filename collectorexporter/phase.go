@@ -17,8 +17,6 @@ type phase struct {
 
 	// outcomes is the number of requests of each outcome.
 	outcomes map[string]int64
-	// engines is the number of records of each engine.
-	engines map[string]int64
 	// corrupt and ignored count requests by what was wrong with their stats.
 	corrupt, ignored map[string]int64
 	failures         map[failure]int64
@@ -35,7 +33,6 @@ func newPhase() *phase {
 		counts:   map[*metric]map[int64]int64{},
 		samples:  map[*metric][]float64{},
 		outcomes: map[string]int64{},
-		engines:  map[string]int64{},
 		corrupt:  map[string]int64{},
 		ignored:  map[string]int64{},
 		failures: map[failure]int64{},
@@ -79,7 +76,6 @@ func (p *phase) add(o *observation) {
 	}
 	if o.record != nil {
 		p.pool.Add(o.record)
-		bump(p.engines, o.record.Engine, otherReasons)
 	}
 	for _, m := range metrics {
 		p.addMetric(m, o)

@@ -149,7 +149,9 @@ func (a *answer) look(root members) (content bool) {
 	for _, c := range choices {
 		if reason := c.text("finish_reason"); reason != "" {
 			a.finished = true
-			a.finishReasons = append(a.finishReasons, cleaned(reason, maxName))
+			if len(a.finishReasons) < maxClaims {
+				a.finishReasons = append(a.finishReasons, cleaned(reason, maxName))
+			}
 		}
 		content = content || choiceHasContent(c)
 	}

@@ -43,6 +43,9 @@ type claim struct {
 // stats are the members that an answer has shown so far. In a stream the last one of each kind counts.
 type stats map[claim]json.RawMessage
 
+// maxClaims bounds how many choices of one answer are kept, whatever numbers a stream gives them.
+const maxClaims = 1024
+
 // look finds the adapters' members in a response or an event of one. What it keeps is a copy.
 func (s *stats) look(root members, choices []members) {
 	put := func(c claim, raw json.RawMessage) {
@@ -51,6 +54,9 @@ func (s *stats) look(root members, choices []members) {
 		}
 		if *s == nil {
 			*s = stats{}
+		}
+		if _, seen := (*s)[c]; !seen && len(*s) >= maxClaims {
+			return
 		}
 		(*s)[c] = append(json.RawMessage(nil), raw...)
 	}

@@ -102,13 +102,13 @@ func (x *exchange) fail(err error) {
 // end finishes the span, once. The error is what reading ended with; io.EOF is the proper end.
 func (x *exchange) end(err error) {
 	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.ended {
-		return
-	}
+	first := !x.ended
 	x.ended = true
-	at := x.elapsed()
-	x.finish(x.result(err, at))
+	x.mu.Unlock()
+	if first {
+		// Nobody else touches the answer any more, and the caller's Done may use the body.
+		x.finish(x.result(err, x.elapsed()))
+	}
 }
 
 // result makes out what became of the request.
