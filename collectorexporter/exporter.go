@@ -64,12 +64,21 @@ func (e *specDecodeExporter) pushTraces(_ context.Context, td ptrace.Traces) err
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, span := range ss.Spans().All() {
 				switch {
-				case err != nil && (isRequest(span) || isRun(span)):
-					b.skip(err)
+				case !isRequest(span) && !isRun(span):
+				case err != nil:
+					b.skip(res, err)
 				case isRequest(span):
-					b.request(decodeRequest(res, span))
-				case isRun(span):
-					b.announcement(decodeRun(res, span))
+					if o, err := decodeRequest(res, span); err != nil {
+						b.skip(res, err)
+					} else {
+						b.requests = append(b.requests, o)
+					}
+				default:
+					if n, err := decodeRun(res, span); err != nil {
+						b.skip(res, err)
+					} else {
+						b.announcements = append(b.announcements, n)
+					}
 				}
 			}
 		}
@@ -87,9 +96,13 @@ func (e *specDecodeExporter) pushLogs(_ context.Context, ld plog.Logs) error {
 				switch {
 				case !isRaw(record):
 				case err != nil:
-					b.skip(err)
+					b.skip(res, err)
 				default:
-					b.raw(decodeRaw(res, record))
+					if line, err := decodeRaw(res, record); err != nil {
+						b.skip(res, err)
+					} else {
+						b.raws = append(b.raws, line)
+					}
 				}
 			}
 		}
@@ -103,47 +116,19 @@ type batch struct {
 	requests      []*observation
 	announcements []*announcement
 	raws          []*rawLine
-	skipped       int
-	reason        error
+	skipped       []skipped
 }
 
-// skip counts what cannot be used and keeps the first reason for the log.
-func (b *batch) skip(err error) {
-	b.skipped++
-	if b.reason == nil {
-		b.reason = err
-	}
+// skipped is a span or record that could not be used.
+type skipped struct {
+	runID string
+	err   error
 }
 
-func (b *batch) request(o *observation, err error) {
-	if err != nil {
-		b.skip(err)
-		return
-	}
-	b.requests = append(b.requests, o)
-}
-
-func (b *batch) announcement(n *announcement, err error) {
-	if err != nil {
-		b.skip(err)
-		return
-	}
-	b.announcements = append(b.announcements, n)
-}
-
-func (b *batch) raw(line *rawLine, err error) {
-	if err != nil {
-		b.skip(err)
-		return
-	}
-	b.raws = append(b.raws, line)
-}
+func (b *batch) skip(r resource, err error) { b.skipped = append(b.skipped, skipped{r.runID, err}) }
 
 // apply takes the batch into its runs and writes the reports of those that it completes.
 func (b *batch) apply() error {
-	if b.skipped > 0 {
-		b.e.log.Warn("skipped malformed telemetry", zap.Int("skipped", b.skipped), zap.NamedError("first", b.reason))
-	}
 	e := b.e
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -175,6 +160,15 @@ func (b *batch) apply() error {
 	for _, n := range b.announcements {
 		if err := into(n.runID, func(r *run) error { r.announce(n); return nil }); err != nil {
 			return err
+		}
+	}
+	if len(b.skipped) > 0 {
+		e.log.Warn("skipped malformed telemetry", zap.Int("skipped", len(b.skipped)), zap.NamedError("first", b.skipped[0].err))
+		for _, skipped := range b.skipped {
+			// A malformed span opens no run.
+			if r, ok := e.runs[skipped.runID]; ok && !r.done {
+				bump(r.skipped, skipped.err.Error(), otherReasons)
+			}
 		}
 	}
 	if late > 0 {

@@ -22,6 +22,8 @@ type run struct {
 
 	announcements []*announcement
 	duplicates    int64
+	// skipped counts spans and records that could not be used, by what was wrong with them.
+	skipped map[string]int64
 	// done is set when the report is written.
 	done bool
 }
@@ -34,6 +36,8 @@ func newRun(id string, c *Config) (*run, error) {
 		phases: map[string]*phase{semconv.PhaseWarmup: newPhase(), semconv.PhaseProfiling: newPhase()},
 		spans:  map[spanKey]struct{}{},
 		raws:   map[spanKey]struct{}{},
+
+		skipped: map[string]int64{},
 	}
 	if c.RunFolders {
 		r.folder = filepath.Join(c.Directory, folderName(id))

@@ -65,6 +65,8 @@ type Coverage struct {
 	// CorruptReasons and Ignored count requests by what was wrong.
 	CorruptReasons map[string]int64 `json:"corrupt_reasons,omitempty"`
 	Ignored        map[string]int64 `json:"ignored_members,omitempty"`
+	// Skipped counts spans and raw records of the run that could not be read, by what was wrong.
+	Skipped map[string]int64 `json:"skipped,omitempty"`
 }
 
 // ErrorCount is a failure and how many requests it hit.
@@ -92,6 +94,7 @@ func newSummary(r *run) *Summary {
 			Histograms:     p.pool.Histograms,
 			CorruptReasons: p.corrupt,
 			Ignored:        p.ignored,
+			Skipped:        r.skipped,
 		},
 	}
 	if w := r.phases[semconv.PhaseWarmup]; w.requests() > 0 {
@@ -178,6 +181,9 @@ func (s *Summary) notes() []string {
 	}
 	for _, reason := range frequent(c.Ignored) {
 		add("Left out, %s", reason)
+	}
+	for _, reason := range frequent(c.Skipped) {
+		add("Skipped malformed telemetry, %s", reason)
 	}
 	if c.Failed > 0 {
 		add("Failed: %d of %s.", c.Failed, plural(c.Requests+c.Failed, "request"))
