@@ -50,7 +50,9 @@ func (m members) at(keys ...string) json.RawMessage {
 // text returns a string member, or "" when it is something else.
 func (m members) text(key string) string {
 	var s string
-	_ = json.Unmarshal(m[key], &s)
+	if m.has(key) {
+		_ = json.Unmarshal(m[key], &s)
+	}
 	return s
 }
 
@@ -63,7 +65,7 @@ func (m members) object(key string) members {
 // list returns an array member's elements that are objects.
 func (m members) list(key string) []members {
 	var raw []json.RawMessage
-	if json.Unmarshal(m[key], &raw) != nil {
+	if !m.has(key) || json.Unmarshal(m[key], &raw) != nil {
 		return nil
 	}
 	list := make([]members, 0, len(raw))
