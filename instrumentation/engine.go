@@ -1,8 +1,10 @@
 package instrumentation
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/specdecode/otel/semconv/acceptance"
@@ -16,6 +18,8 @@ type adapter struct {
 	onChoice bool
 	// keys lead to the member. A member that is null or missing is no claim.
 	keys []string
+	// claims, when not nil, tells by the member's own members whether it is this engine's; the keys alone do otherwise.
+	claims func(members) bool
 	// decode makes the record of the member. ignored names a part of it that contradicts the rest and was left out.
 	// The record is validated afterwards; an error says what is wrong with the member.
 	decode func(json.RawMessage) (record *acceptance.Record, ignored string, err error)
@@ -23,16 +27,29 @@ type adapter struct {
 
 // adapters are all shapes that are read. When an answer has several, the first one here counts: they are the same
 // request's.
-var adapters = []*adapter{vllmMerged, vllmFirst}
+var adapters = []*adapter{vllmMerged, vllmFirst, sglangDetails, sglangChoice, sglangNative, tensorRTLLM, llamaCPP, mlxVLM}
 
 // interesting are the members that make an event of a stream worth decoding, quoted as they stand in it.
 var interesting = func() [][]byte {
 	list := [][]byte{[]byte(`"finish_reason"`), []byte(`"usage"`), []byte(`"error"`)}
 	for _, a := range adapters {
-		list = append(list, []byte(`"`+a.keys[0]+`"`))
+		name := []byte(`"` + a.keys[0] + `"`)
+		if !slices.ContainsFunc(list, func(b []byte) bool { return bytes.Equal(b, name) }) {
+			list = append(list, name)
+		}
 	}
 	return list
 }()
+
+// claim reports whether the member is one that the adapter reads. One that cannot be looked into is, if no other
+// adapter reads members of its place: it is corrupt.
+func (a *adapter) claim(raw json.RawMessage) bool {
+	if a.claims == nil {
+		return true
+	}
+	m, ok := decodeMembers(raw)
+	return ok && a.claims(m)
+}
 
 // claim is a member that an adapter will read, of one choice.
 type claim struct {
@@ -49,7 +66,7 @@ const maxClaims = 1024
 // look finds the adapters' members in a response or an event of one. What it keeps is a copy.
 func (s *stats) look(root members, choices []members) {
 	put := func(c claim, raw json.RawMessage) {
-		if raw == nil {
+		if raw == nil || !adapters[c.adapter].claim(raw) {
 			return
 		}
 		if *s == nil {

@@ -99,6 +99,10 @@ func FuzzAdapters(f *testing.F) {
 	f.Add(`{"acceptance_histogram":{"0":39,"1":1,"3":3},"num_spec_steps":43,"num_accepted_draft_tokens":10,"num_draft_tokens":129,"num_spec_tokens":3}`)
 	f.Add(`{"acceptance_histogram":[1,1],"num_spec_steps":2,"num_accepted_draft_tokens":1,"num_draft_tokens":2,"acceptance_histogram_by_draft_length":{"1":[1,1]}}`)
 	f.Add(`{"acceptance_histogram":{"4096":1},"num_spec_steps":1e9}`)
+	f.Add(sglangKeys)
+	f.Add(vllmSparse)
+	f.Add(trtKeys)
+	f.Add(`{"predicted_n":111,"draft_kind":"x","draft_rounds":40,"draft_n":120,"draft_n_accepted":60}`)
 	f.Fuzz(func(t *testing.T, member string) {
 		for _, a := range adapters {
 			r, _, err := a.decode([]byte(member))

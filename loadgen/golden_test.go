@@ -22,9 +22,6 @@ func TestGolden(t *testing.T) {
 	require.NoError(t, err)
 	for _, f := range folders {
 		t.Run(f.Name(), func(t *testing.T) {
-			if f.Name() == "trtllm" {
-				t.Skip("TensorRT-LLM's answers are not read yet")
-			}
 			g := goldenRun{t, filepath.Join("testdata/golden", f.Name())}
 			dir := t.TempDir()
 			server := scripted(t, filepath.Join(g.dir, "script.jsonl"))
