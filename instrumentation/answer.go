@@ -11,7 +11,7 @@ import (
 
 // answer is what is known of a response, from the bytes that have passed.
 type answer struct {
-	// streamed is set for server-sent events; otherwise the body is one JSON object.
+	// streamed is set for server-sent events; otherwise the body is JSON.
 	streamed bool
 	// unread says why the body is not looked at, if it is not.
 	unread string
@@ -79,18 +79,23 @@ func (a *answer) complete() bool {
 		return a.done
 	}
 	_, ok := decodeMembers(a.body)
-	return ok
+	return ok || len(decodeList(a.body)) > 0
 }
 
-// whole reads an unstreamed body.
+// whole reads an unstreamed body: an object, or one for each prompt of a batch.
 func (a *answer) whole() {
-	root, ok := decodeMembers(a.body)
-	if !ok {
+	roots := decodeList(a.body)
+	if root, ok := decodeMembers(a.body); ok {
+		roots = []members{root}
+	}
+	if len(roots) == 0 {
 		a.last = 0
 		a.failure = &Failure{Type: semconv.ErrorNotJSON, Message: "the body is no JSON object"}
 		return
 	}
-	a.look(root)
+	for i, root := range roots {
+		a.look(root, i)
+	}
 	a.first = a.last
 }
 
@@ -118,7 +123,7 @@ func (a *answer) event(data []byte, at time.Duration) {
 		return
 	}
 	a.seen = true
-	if a.look(root) {
+	if a.look(root, 0) {
 		a.chunk(at)
 	}
 }
@@ -135,31 +140,6 @@ func (a *answer) chunk(at time.Duration) {
 		a.gaps = append(a.gaps, int64(at-a.last))
 	}
 	a.last = at
-}
-
-// look reads a response, or an event of one, and reports whether it has content.
-func (a *answer) look(root members) (content bool) {
-	if a.id == "" {
-		a.id, a.model = root.text("id"), root.text("model")
-	}
-	if usage := root.object("usage"); usage != nil {
-		a.input, a.output = usage.tokens("prompt_tokens"), usage.tokens("completion_tokens")
-	}
-	choices := root.list("choices")
-	for _, c := range choices {
-		if reason := c.text("finish_reason"); reason != "" {
-			a.finished = true
-			if len(a.finishReasons) < maxClaims {
-				a.finishReasons = append(a.finishReasons, cleaned(reason, maxName))
-			}
-		}
-		content = content || choiceHasContent(c)
-	}
-	a.stats.look(root, choices)
-	if root.has("error") && a.failure == nil {
-		a.failure = errorEvent(root)
-	}
-	return content
 }
 
 // errorEvent is the failure that a server reports under a good status.
@@ -180,20 +160,3 @@ const maxCode = 999_999
 
 // maxName bounds names from the network, in bytes.
 const maxName = 256
-
-// textKeys are the members of a choice, or of its delta or message, that hold text of the answer.
-var textKeys = []string{"content", "reasoning", "reasoning_content", "text"}
-
-func choiceHasContent(choice members) bool {
-	for _, m := range []members{choice, choice.object("delta"), choice.object("message")} {
-		for _, key := range textKeys {
-			if m.text(key) != "" {
-				return true
-			}
-		}
-		if calls := m["tool_calls"]; len(calls) > 0 && !isNull(calls) && !bytes.Equal(calls, []byte("[]")) {
-			return true
-		}
-	}
-	return false
-}

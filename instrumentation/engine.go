@@ -31,7 +31,7 @@ var adapters = []*adapter{vllmMerged, vllmFirst, sglangDetails, sglangChoice, sg
 
 // interesting are the members that make an event of a stream worth decoding, quoted as they stand in it.
 var interesting = func() [][]byte {
-	list := [][]byte{[]byte(`"finish_reason"`), []byte(`"usage"`), []byte(`"error"`)}
+	list := [][]byte{[]byte(`"finish_reason"`), []byte(`"usage"`), []byte(`"error"`), []byte(`"response"`), []byte(`"stop"`)}
 	for _, a := range adapters {
 		name := []byte(`"` + a.keys[0] + `"`)
 		if !slices.ContainsFunc(list, func(b []byte) bool { return bytes.Equal(b, name) }) {
@@ -63,8 +63,9 @@ type stats map[claim]json.RawMessage
 // maxClaims bounds how many choices of one answer are kept, whatever numbers a stream gives them.
 const maxClaims = 1024
 
-// look finds the adapters' members in a response or an event of one. What it keeps is a copy.
-func (s *stats) look(root members, choices []members) {
+// look finds the adapters' members in a response or an event of one; index is the response's in a batch. What it keeps
+// is a copy.
+func (s *stats) look(root members, choices []members, index int) {
 	put := func(c claim, raw json.RawMessage) {
 		if raw == nil || !adapters[c.adapter].claim(raw) {
 			return
@@ -79,15 +80,14 @@ func (s *stats) look(root members, choices []members) {
 	}
 	for i, a := range adapters {
 		if !a.onChoice {
-			put(claim{adapter: i}, root.at(a.keys...))
+			put(claim{i, index}, root.at(a.keys...))
 			continue
 		}
 		for n, choice := range choices {
-			index := n
 			if v, err := parseCount(choice["index"]); err == nil {
-				index = int(v)
+				n = int(v)
 			}
-			put(claim{i, index}, choice.at(a.keys...))
+			put(claim{i, n}, choice.at(a.keys...))
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestClaimsAreDisjoint(t *testing.T) {
 			root, ok := decodeMembers([]byte(c.body))
 			require.True(t, ok)
 			var s stats
-			s.look(root, root.list("choices"))
+			s.look(root, root.list("choices"), 0)
 			if c.want == nil {
 				require.Empty(t, s)
 				return

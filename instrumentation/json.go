@@ -64,13 +64,21 @@ func (m members) object(key string) members {
 
 // list returns an array member's elements that are objects.
 func (m members) list(key string) []members {
-	var raw []json.RawMessage
-	if !m.has(key) || json.Unmarshal(m[key], &raw) != nil {
+	if !m.has(key) {
 		return nil
 	}
-	list := make([]members, 0, len(raw))
-	for _, r := range raw {
-		if o, ok := decodeMembers(r); ok {
+	return decodeList(m[key])
+}
+
+// decodeList reads an array's elements that are objects; nil for anything else.
+func decodeList(raw []byte) []members {
+	var elements []json.RawMessage
+	if len(raw) == 0 || json.Unmarshal(raw, &elements) != nil {
+		return nil
+	}
+	list := make([]members, 0, len(elements))
+	for _, e := range elements {
+		if o, ok := decodeMembers(e); ok {
 			list = append(list, o)
 		}
 	}

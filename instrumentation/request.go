@@ -19,6 +19,10 @@ var endpoints = []struct {
 }{
 	{"/chat/completions", genaiconv.OperationNameChat},
 	{"/completions", genaiconv.OperationNameTextCompletion},
+	{"/responses", genaiconv.OperationNameChat},
+	// Native endpoints: SGLang's and llama.cpp's.
+	{"/generate", genaiconv.OperationNameTextCompletion},
+	{"/completion", genaiconv.OperationNameTextCompletion},
 }
 
 // operationOf tells requests that are looked at from others.

@@ -5,17 +5,15 @@ import "bytes"
 // These functions look at an event of a stream without decoding it. A quote inside a JSON string is escaped, so a name
 // in bare quotes is a member's name or a whole string; a colon after it tells which.
 
-// isInteresting reports whether an event has a member that needs decoding, other than as null.
+// isInteresting reports whether an event has a member that needs decoding, other than as null or false.
 func isInteresting(event []byte) bool {
 	for _, name := range interesting {
-		if v := valueOf(event, name); v != nil && !bytes.HasPrefix(v, null) {
+		if v := valueOf(event, name); len(v) > 0 && v[0] != 'n' && v[0] != 'f' {
 			return true
 		}
 	}
 	return false
 }
-
-var null = []byte("null")
 
 // contentNames are the members that hold text, and what their values begin with when there is none.
 var contentNames = []struct {
@@ -24,6 +22,7 @@ var contentNames = []struct {
 }{
 	{[]byte(`"content"`), '"', '"'},
 	{[]byte(`"text"`), '"', '"'},
+	{[]byte(`"delta"`), '"', '"'},
 	{[]byte(`"reasoning_content"`), '"', '"'},
 	{[]byte(`"reasoning"`), '"', '"'},
 	{[]byte(`"tool_calls"`), '[', ']'},

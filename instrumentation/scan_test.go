@@ -23,7 +23,7 @@ func TestScanAgreesWithDecoding(t *testing.T) {
 				}
 				compared++
 				var a answer
-				content := a.look(root)
+				content := a.look(root, 0)
 				require.Equal(t, content, hasContent(data), string(data))
 				if !isInteresting(data) {
 					require.Zero(t, a.stats)

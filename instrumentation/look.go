@@ -1,0 +1,92 @@
+package instrumentation
+
+// look reads a response, or an event of one, of any of the endpoints, and reports whether it has content. index is the
+// response's in a batch.
+func (a *answer) look(root members, index int) (content bool) {
+	if state := root.object("response"); state != nil {
+		// An event of /v1/responses that has the whole response so far: its text came before.
+		a.look(state, index)
+		return false
+	}
+	if a.id == "" {
+		a.id, a.model = root.text("id"), root.text("model")
+	}
+	a.lookUsage(root)
+	choices := root.list("choices")
+	for _, c := range choices {
+		a.finish(c.text("finish_reason"))
+		content = content || hasText(c) || hasText(c.object("delta")) || hasText(c.object("message"))
+	}
+	a.lookEnd(root)
+	a.stats.look(root, choices, index)
+	if root.has("error") && a.failure == nil {
+		a.failure = errorEvent(root)
+	}
+	return content || hasText(root)
+}
+
+// usageNames are the names of the usage's counts: where they are, then the input's and the output's.
+var usageNames = []struct{ object, input, output string }{
+	{"usage", "prompt_tokens", "completion_tokens"},
+	{"usage", "input_tokens", "output_tokens"},          // /v1/responses
+	{"meta_info", "prompt_tokens", "completion_tokens"}, // /generate
+}
+
+// lookUsage reads what the server says of tokens; the last word counts.
+func (a *answer) lookUsage(root members) {
+	for _, n := range usageNames {
+		if o := root.object(n.object); o.has(n.output) || o.has(n.input) {
+			a.input, a.output = o.tokens(n.input), o.tokens(n.output)
+			return
+		}
+	}
+	// llama-server's /completion has them at the root, where other servers have nothing of the kind.
+	if root.has("tokens_predicted") {
+		a.input, a.output = root.tokens("tokens_evaluated"), root.tokens("tokens_predicted")
+	}
+}
+
+// finish takes in the reason of a choice's end; "" is none.
+func (a *answer) finish(reason string) {
+	if reason == "" {
+		return
+	}
+	a.finished = true
+	if len(a.finishReasons) < maxClaims {
+		a.finishReasons = append(a.finishReasons, cleaned(reason, maxName))
+	}
+}
+
+// lookEnd finds the end of an answer where it is not on a choice.
+func (a *answer) lookEnd(root members) {
+	if meta := root.object("meta_info"); meta != nil {
+		// SGLang: {"type": "stop", ...}, in older builds a string.
+		a.finish(meta.text("finish_reason"))
+		a.finish(meta.object("finish_reason").text("type"))
+	}
+	if string(root["stop"]) == "true" {
+		reason := root.text("stop_type")
+		if reason == "" {
+			reason = "stop"
+		}
+		a.finish(reason)
+	}
+	switch status := root.text("status"); status {
+	case "completed", "incomplete":
+		a.finish(status)
+	}
+}
+
+// textKeys are the members of a response, a choice, a delta or a message that hold text of the answer.
+var textKeys = []string{"content", "reasoning", "reasoning_content", "text", "delta"}
+
+// hasText reports whether there is text, reasoning text or a tool call.
+func hasText(m members) bool {
+	for _, key := range textKeys {
+		if m.text(key) != "" {
+			return true
+		}
+	}
+	calls := m["tool_calls"]
+	return len(calls) > 0 && !isNull(calls) && string(calls) != "[]"
+}

@@ -1,0 +1,82 @@
+package instrumentation
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/specdecode/otel/semconv/acceptance"
+)
+
+// sse makes a stream of events.
+func sse(events ...string) string { return "data: " + strings.Join(events, "\n\ndata: ") + "\n\n" }
+
+// Each endpoint's answers, whole and streamed, are understood.
+func TestEndpoints(t *testing.T) {
+	const meta = `"meta_info":{"id":"1","finish_reason":{"type":"length","length":3},"prompt_tokens":5,"completion_tokens":106,` + `"spec_num_correct_drafts":63,"spec_num_proposed_drafts":215,"spec_verify_ct":43,"spec_correct_drafts_histogram":[11,14,11,4,0,3]}`
+	for name, c := range map[string]struct {
+		body            string
+		streamed        bool
+		outcome, engine string
+		input, output   int64
+		accepted        int64
+		chunks          int
+		reasons         []string
+	}{
+		"responses": {`{"id":"resp_1","object":"response","status":"completed","error":null,"model":"m","output":[{"type":"message","content":[{"type":"output_text","text":"hi"}]}],"usage":{"input_tokens":5,"output_tokens":7}}`,
+			false, "no_stats", "", 5, 7, 0, 1, []string{"completed"}},
+		"responses stream": {sse(`{"type":"response.created","response":{"id":"resp_1","status":"in_progress","error":null,"usage":null}}`,
+			`{"type":"response.reasoning_text.delta","delta":"hm"}`, `{"type":"response.output_text.delta","delta":"hi"}`, `{"type":"response.output_text.delta","delta":""}`,
+			`{"type":"response.completed","response":{"id":"resp_1","status":"completed","error":null,"output":[{"content":[{"text":"hi"}]}],"usage":{"input_tokens":5,"output_tokens":7}}}`),
+			true, "no_stats", "", 5, 7, 0, 2, []string{"completed"}},
+		"responses failed": {sse(`{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"died"}}}`), true, "error", "", -1, -1, 0, 0, nil},
+		"responses cut":    {sse(`{"type":"response.created","response":{"id":"resp_1","status":"in_progress"}}`, `{"type":"response.output_text.delta","delta":"hi"}`), true, "error", "", -1, -1, 0, 1, nil},
+		"generate":         {`{"text":"hi",` + meta + `}`, false, "verified", "sglang", 5, 106, 63, 1, []string{"length"}},
+		"generate stream": {sse(`{"text":"h","meta_info":{"finish_reason":null,"prompt_tokens":5,"completion_tokens":1}}`, `{"text":"hi",`+meta+`}`, `[DONE]`),
+			true, "verified", "sglang", 5, 106, 63, 2, []string{"length"}},
+		"generate batch": {`[{"text":"hi",` + meta + `},{"text":"ho",` + meta + `}]`, false, "verified", "sglang", 5, 106, 126, 1, []string{"length", "length"}},
+		"llama completion": {`{"content":"hi","stop":true,"stop_type":"eos","model":"m","tokens_predicted":111,"tokens_evaluated":12,"timings":{"predicted_n":111,"draft_n":120,"draft_n_accepted":60}}`,
+			false, "verified", "llama_cpp", 12, 111, 60, 1, []string{"eos"}},
+		"llama completion stream": {sse(`{"content":"h","stop":false}`, `{"content":"i","stop":false}`, `{"content":"","stop":true,"stop_type":"limit","tokens_predicted":111,"tokens_evaluated":12,"timings":{"draft_n":120,"draft_n_accepted":60}}`),
+			true, "verified", "llama_cpp", 12, 111, 60, 2, []string{"limit"}},
+		"two choices": {`{"choices":[{"index":0,"message":{"content":"a"},"finish_reason":"stop","speculative_decoding_stats":` + vllmSparse + `},{"index":1,"message":{"content":"b"},"finish_reason":"length","speculative_decoding_stats":` + vllmSparse + `}],` + usageMember + `}`,
+			false, "verified", "vllm", 12, 27, 20, 1, []string{"stop", "length"}},
+		"tool call stream": {sse(`{"choices":[{"index":0,"delta":{"role":"assistant","content":null}}]}`, `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"name":"f","arguments":""}}]},"finish_reason":null}]}`,
+			`{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`, streamEvents[5], `[DONE]`), true, "verified", "vllm", 12, 27, 18, 1, []string{"tool_calls"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := &exchange{t: NewTransport(nil, WithChunkGaps(10)), call: &Call{}, request: &request{}, span: noop.Span{}}
+			header := http.Header{"Content-Type": {"application/json"}}
+			if c.streamed {
+				header.Set("Content-Type", "text/event-stream")
+			}
+			x.respond(&http.Response{StatusCode: 200, Header: header, Body: http.NoBody})
+			x.read([]byte(c.body), time.Millisecond)
+			result, _ := x.result(io.EOF, time.Second)
+			require.Equal(t, c.outcome, result.Outcome)
+			want := func(n int64) acceptance.Int {
+				if n < 0 {
+					return acceptance.Int{}
+				}
+				return acceptance.Some(n)
+			}
+			require.Equal(t, want(c.input), result.InputTokens)
+			require.Equal(t, want(c.output), result.OutputTokens)
+			require.Equal(t, c.reasons, x.answer.finishReasons)
+			if c.engine != "" {
+				require.Equal(t, c.engine, result.Record.Engine)
+				require.Equal(t, c.accepted, result.Record.Accepted)
+			}
+			chunks := len(x.answer.gaps)
+			if x.answer.first > 0 {
+				chunks++
+			}
+			require.Equal(t, c.chunks, chunks)
+		})
+	}
+}
