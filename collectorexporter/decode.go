@@ -78,6 +78,7 @@ func decodeRequest(r resource, span ptrace.Span) (*observation, error) {
 		outcome:      a.text(semconv.OutcomeKey),
 		corrupt:      a.text(semconv.CorruptReasonKey),
 		ignored:      a.text(semconv.IgnoredKey),
+		missing:      a.text(semconv.MissingKey),
 		inputTokens:  a.count(conv.GenAIUsageInputTokensKey),
 		outputTokens: a.count(conv.GenAIUsageOutputTokensKey),
 		streamed:     a.flag(conv.GenAIRequestStreamKey),

@@ -39,6 +39,8 @@ type observation struct {
 	// record is nil when there is none; corrupt then says why, when that was because of its contents.
 	record           *acceptance.Record
 	corrupt, ignored string
+	// missing says why there are no stats, if the answer gave it away.
+	missing string
 
 	inputTokens, outputTokens acceptance.Int
 

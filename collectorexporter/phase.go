@@ -19,7 +19,9 @@ type phase struct {
 	outcomes map[string]int64
 	// corrupt and ignored count requests by what was wrong with their stats.
 	corrupt, ignored map[string]int64
-	failures         map[failure]int64
+	// missing counts requests without stats by the reason that their answers gave away.
+	missing  map[string]int64
+	failures map[failure]int64
 
 	// A request succeeded, failed or was cancelled.
 	succeeded, failed, cancelled int64
@@ -35,6 +37,7 @@ func newPhase() *phase {
 		outcomes: map[string]int64{},
 		corrupt:  map[string]int64{},
 		ignored:  map[string]int64{},
+		missing:  map[string]int64{},
 		failures: map[failure]int64{},
 	}
 }
@@ -70,6 +73,9 @@ func (p *phase) add(o *observation) {
 	extend(&p.firstGood, &p.lastGood, o)
 	if o.outcome == semconv.OutcomeCorruptStats {
 		bump(p.corrupt, o.corrupt, otherReasons)
+	}
+	if o.outcome == semconv.OutcomeNoStats {
+		bump(p.missing, o.missing, "")
 	}
 	if o.ignored != "" {
 		bump(p.ignored, o.ignored, otherReasons)

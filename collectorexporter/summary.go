@@ -30,6 +30,8 @@ type Summary struct {
 	// Histogram is the pooled acceptance histogram of the profiling phase; nil when there is none.
 	Histogram acceptance.Histogram
 	Coverage  Coverage
+	// Missing is the most frequent reason for answers without stats, a Missing constant of semconv or "".
+	Missing string
 	// Errors are the failures of the profiling phase, the most frequent first.
 	Errors []ErrorCount
 }
@@ -97,6 +99,11 @@ func newSummary(r *run) *Summary {
 			Skipped:        r.skipped,
 		},
 	}
+	for reason, n := range p.missing {
+		if n > p.missing[s.Missing] || n == p.missing[s.Missing] && reason > s.Missing {
+			s.Missing = reason
+		}
+	}
 	if w := r.phases[semconv.PhaseWarmup]; w.requests() > 0 {
 		s.Warmup = figures(w)
 	}
@@ -142,8 +149,18 @@ func figures(p *phase) []Figure {
 // hasStats reports whether any request carried stats, so that there is something to show.
 func (s *Summary) hasStats() bool { return s.Coverage.Verified+s.Coverage.ZeroStep > 0 }
 
-// hint is what to do when there are no stats at all.
-const hint = "vLLM sends them with --per-request-spec-decode-metrics summary (older builds: --per-request-spec-decode-stats summary)"
+// hint is what to do when there are no stats at all, by what the answers gave away.
+func (s *Summary) hint() string {
+	switch s.Missing {
+	case semconv.MissingUsage:
+		return `The streams had no usage, and vLLM sends stats with it: ask for "stream_options": {"include_usage": true}, with --per-request-spec-decode-metrics summary on the server`
+	case semconv.MissingRequestFlag:
+		return `SGLang sends them to requests that ask: "return_spec_tokens_details": true`
+	case semconv.MissingGateway:
+		return "They came through LiteLLM, which passes on no members that it does not know: ask the engine itself"
+	}
+	return "vLLM sends them with --per-request-spec-decode-metrics summary (older builds: --per-request-spec-decode-stats summary); a gateway can strip them"
+}
 
 // none is which requests vLLM gives no stats for, measured on vLLM 0.32.
 const none = "vLLM gives none for n > 1, several prompts, beam search and stop strings"
@@ -165,7 +182,7 @@ func (s *Summary) notes() []string {
 	switch {
 	case c.Requests == 0:
 	case c.NoStats == c.Requests:
-		add("No speculative decoding stats in %s. %s.", plural(c.Requests, "answer"), hint)
+		add("No speculative decoding stats in %s. %s.", plural(c.Requests, "answer"), s.hint())
 	case c.Verified < c.Requests:
 		add("Stats of %d of %s: %d ran no verify step, %d carried none, %d were corrupt.",
 			c.Verified, plural(c.Requests, "answer"), c.ZeroStep, c.NoStats, c.Corrupt)

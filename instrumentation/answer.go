@@ -28,6 +28,8 @@ type answer struct {
 	input, output  acceptance.Int
 	stats          stats
 	failure        *Failure
+	// vllm and sglang are set by members that only these engines send.
+	vllm, sglang bool
 
 	// Arrivals of chunks with content after the request's start; zero when there was none.
 	first, second, last time.Duration

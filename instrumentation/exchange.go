@@ -31,6 +31,7 @@ type exchange struct {
 	ended    bool
 	status   int
 	received time.Duration
+	header   http.Header
 	answer   answer
 	// errorBody is the start of a failed answer's body.
 	errorBody []byte
@@ -49,7 +50,7 @@ func (x *exchange) headers(r *http.Request) {
 // respond takes the response's headers and puts a reader that watches in the place of its body.
 func (x *exchange) respond(resp *http.Response) {
 	x.received = x.elapsed()
-	x.status = resp.StatusCode
+	x.status, x.header = resp.StatusCode, resp.Header
 	x.answer = answer{max: x.t.config.maxBody, maxGaps: x.t.config.maxGaps, events: events{max: x.t.config.maxBody}}
 	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	x.answer.streamed = mediaType == "text/event-stream"

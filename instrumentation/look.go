@@ -1,5 +1,12 @@
 package instrumentation
 
+import (
+	"net/http"
+	"strings"
+
+	"github.com/specdecode/otel/semconv"
+)
+
 // look reads a response, or an event of one, of any of the endpoints, and reports whether it has content. index is the
 // response's in a batch.
 func (a *answer) look(root members, index int) (content bool) {
@@ -12,9 +19,12 @@ func (a *answer) look(root members, index int) (content bool) {
 		a.id, a.model = root.text("id"), root.text("model")
 	}
 	a.lookUsage(root)
+	a.vllm = a.vllm || strings.HasPrefix(root.text("system_fingerprint"), "vllm-")
 	choices := root.list("choices")
 	for _, c := range choices {
 		a.finish(c.text("finish_reason"))
+		_, matched := c["matched_stop"]
+		a.sglang = a.sglang || matched
 		content = content || hasText(c) || hasText(c.object("delta")) || hasText(c.object("message"))
 	}
 	a.lookEnd(root)
@@ -89,4 +99,30 @@ func hasText(m members) bool {
 	}
 	calls := m["tool_calls"]
 	return len(calls) > 0 && !isNull(calls) && string(calls) != "[]"
+}
+
+// missing says why an answer has no stats, as far as it gives that away; sent is the request's body.
+func (a *answer) missing(sent members, header http.Header) string {
+	_, usageKnown := a.output.Get()
+	switch {
+	case behindGateway(header):
+		return semconv.MissingGateway
+	case a.sglang && !sent.has(sglangFlag):
+		return semconv.MissingRequestFlag
+	case a.streamed && !usageKnown:
+		return semconv.MissingUsage
+	case a.vllm:
+		return semconv.MissingServerFlag
+	}
+	return ""
+}
+
+// behindGateway recognises LiteLLM by the headers that it adds.
+func behindGateway(header http.Header) bool {
+	for name := range header {
+		if strings.HasPrefix(name, "X-Litellm-") {
+			return true
+		}
+	}
+	return false
 }

@@ -80,3 +80,33 @@ func TestEndpoints(t *testing.T) {
 		})
 	}
 }
+
+// An answer without stats can give away why.
+func TestMissingStats(t *testing.T) {
+	for name, c := range map[string]struct {
+		request string
+		handler http.HandlerFunc
+		want    any
+	}{
+		"stream without usage": {`{"stream":true}`, func(w http.ResponseWriter, r *http.Request) { stream(w, streamEvents[1], streamEvents[4], "[DONE]") }, "usage"},
+		"SGLang":               {`{}`, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"choices":[{"matched_stop":null}]}`) }, "request_flag"},
+		"SGLang asked":         {`{"return_spec_tokens_details":true}`, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"choices":[{"matched_stop":null}]}`) }, nil},
+		"vLLM": {`{}`, func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, `{"choices":[],"system_fingerprint":"vllm-0.32.0-cd268648"}`)
+		}, "server_flag"},
+		"LiteLLM": {`{}`, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-Litellm-Call-Id", "1")
+			io.WriteString(w, `{"choices":[]}`)
+		}, "gateway"},
+		"unknown": {`{}`, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"choices":[]}`) }, nil},
+		"stats":   {`{}`, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, wholeBody) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, c.handler)
+			resp, err := f.post(t, t.Context(), "/v1/chat/completions", c.request)
+			drain(t, resp, err)
+			_, a := f.span(t)
+			require.Equal(t, c.want, a["spec_decode.stats.missing"])
+		})
+	}
+}

@@ -28,6 +28,8 @@ type config struct {
 	maxGaps     int
 	maxError    int
 	maxRaw      int
+	ask         bool
+	askEngines  []string
 }
 
 // Option configures a [Transport].
@@ -91,4 +93,11 @@ func WithErrorBody(max int) Option { return func(c *config) { c.maxError = max }
 // default.
 func WithRaw(p log.LoggerProvider, max int) Option {
 	return func(c *config) { c.loggers, c.maxRaw = p, max }
+}
+
+// WithRequestStats adds to each request what makes servers send stats: stream_options.include_usage in a request for a
+// stream, and, when SGLang is among the named engines (semconv.EngineSGLang), its return_spec_tokens_details. Nothing
+// else of a request changes, and what a request says itself stays. The default is to leave requests alone.
+func WithRequestStats(engines ...string) Option {
+	return func(c *config) { c.ask, c.askEngines = true, engines }
 }

@@ -60,6 +60,12 @@ func (x *exchange) finish(result Result, ignored string) {
 	if ignored != "" {
 		add(semconv.IgnoredKey.String(ignored))
 	}
+	if result.Outcome == semconv.OutcomeNoStats && ignored == "" {
+		sent, _ := decodeMembers(x.request.body)
+		if missing := a.missing(sent, x.header); missing != "" {
+			add(semconv.MissingKey.String(missing))
+		}
+	}
 	if f := result.Failure; f != nil {
 		add(conv.ErrorTypeKey.String(f.Type))
 		if f.Code != 0 && f.Code != x.status {

@@ -64,6 +64,9 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
+	if t.config.ask {
+		ask(r, q, t.config.askEngines)
+	}
 	x := t.start(r, call, q)
 	r = r.WithContext(x.ctx)
 	t.config.propagators.Inject(x.ctx, propagation.HeaderCarrier(r.Header))

@@ -73,6 +73,10 @@ const (
 	// RequestCategoryKey is the category that the data set gives the prompt.
 	RequestCategoryKey = attribute.Key("spec_decode.request.category")
 
+	// MissingKey says what the answer gives away of why it has no stats, one of the Missing constants; absent when it
+	// gives away nothing.
+	MissingKey = attribute.Key("spec_decode.stats.missing")
+
 	// RequestIDKey is the id that the sender made up for the request and sent as X-Request-Id.
 	RequestIDKey = attribute.Key("spec_decode.request.id")
 

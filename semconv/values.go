@@ -50,3 +50,15 @@ const (
 	// ErrorNotJSON: a body under a good status is not the JSON that it should be.
 	ErrorNotJSON = "invalid_body"
 )
+
+// Reasons for an answer without stats, values of [MissingKey].
+const (
+	// MissingUsage: a stream without usage; vLLM sends stats on the chunk that has it.
+	MissingUsage = "usage"
+	// MissingRequestFlag: SGLang answered, and sends stats to requests that ask for them.
+	MissingRequestFlag = "request_flag"
+	// MissingServerFlag: vLLM answered, and sends stats when it was started so.
+	MissingServerFlag = "server_flag"
+	// MissingGateway: a gateway is in between, of a kind that leaves out members which it does not know.
+	MissingGateway = "gateway"
+)

@@ -1,0 +1,64 @@
+package instrumentation
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/specdecode/otel/semconv"
+)
+
+// A request gets what it lacks and keeps every byte that it has.
+func TestWithRequestStats(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"model":"m" , "stream": true}`:                                  `{"return_spec_tokens_details":true,"stream_options":{"include_usage":true},"model":"m" , "stream": true}`,
+		`{"model":"m"}`:                                                   `{"return_spec_tokens_details":true,"model":"m"}`,
+		` {"stream":true,"stream_options": { "x":1 }}`:                    ` {"return_spec_tokens_details":true,"stream":true,"stream_options": {"include_usage":true, "x":1 }}`,
+		`{"stream":true,"stream_options":{}}`:                             `{"return_spec_tokens_details":true,"stream":true,"stream_options":{"include_usage":true}}`,
+		`{"stream":true,"stream_options":{"include_usage":false}}`:        `{"return_spec_tokens_details":true,"stream":true,"stream_options":{"include_usage":false}}`,
+		`{"stream":true,"stream_options":null,"a":{"stream_options":{}}}`: `{"return_spec_tokens_details":true,"stream":true,"stream_options":null,"a":{"stream_options":{}}}`,
+		`{"return_spec_tokens_details":false}`:                            `{"return_spec_tokens_details":false}`,
+		`{}`:                                                              `{"return_spec_tokens_details":true}`,
+		`no JSON`:                                                         `no JSON`,
+		`[]`:                                                              `[]`,
+	} {
+		f := newFixture(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, wholeBody) }, WithRequestStats(semconv.EngineSGLang))
+		resp, err := f.post(t, context.Background(), "/v1/chat/completions", body)
+		drain(t, resp, err)
+		require.Equal(t, want, f.body)
+	}
+	f := newFixture(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, wholeBody) }, WithRequestStats())
+	r, err := http.NewRequest(http.MethodPost, f.server.URL+"/v1/completions", io.MultiReader(strings.NewReader(`{"stream":true}`)))
+	require.NoError(t, err)
+	resp, err := f.client.Do(r)
+	drain(t, resp, err)
+	require.Equal(t, `{"stream_options":{"include_usage":true},"stream":true}`, f.body, "a body that cannot be read twice")
+}
+
+// FuzzAsk: whatever the body, nothing of it is lost.
+func FuzzAsk(f *testing.F) {
+	f.Add(`{"stream":true,"stream_options":{"x":1}}`)
+	f.Add(` { "stream" :true}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		before, ok := decodeMembers([]byte(body))
+		if !ok {
+			return
+		}
+		q := &request{body: []byte(body)}
+		q.streamed = string(before["stream"]) == "true"
+		r, _ := http.NewRequest(http.MethodPost, "http://h/", strings.NewReader(body))
+		ask(r, q, []string{semconv.EngineSGLang})
+		after, ok := decodeMembers(q.body)
+		require.True(t, ok, string(q.body))
+		for key, value := range before {
+			if key != streamOptions {
+				require.Equal(t, string(value), string(after[key]))
+			}
+		}
+		require.Less(t, len(after), len(before)+3)
+	})
+}
