@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/specdecode/otel/loadgen/dataset"
+	"github.com/specdecode/otel/semconv"
 )
 
 // Endpoint types, as AIPerf names them.
@@ -52,7 +53,9 @@ const (
 type config struct {
 	// Simulated is set when the run is against the engine that is built in; its address is set with setURL.
 	Simulated bool
-	Model     string
+	// Engine is the one that is simulated.
+	Engine string
+	Model  string
 	// EndpointType is endpointChat or endpointCompletions.
 	EndpointType string
 	Streaming    bool
@@ -104,6 +107,9 @@ func newConfig(f *flags, now time.Time) (*config, error) {
 		if err := set(f); err != nil {
 			return nil, err
 		}
+	}
+	if c.Engine = semconv.EngineVLLM; f.Simulate != nil {
+		c.Engine = *f.Simulate
 	}
 	c.ArtifactDir = f.ArtifactDir
 	if c.ownDir = f.ArtifactDir == ""; c.ownDir {

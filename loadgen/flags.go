@@ -3,8 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/specdecode/otel/loadgen/simulator"
 )
 
 // flags are the command line. Names are AIPerf's where it has the option.
@@ -17,7 +20,7 @@ type flags struct {
 	APIKey                string   `name:"api-key" group:"server" placeholder:"KEY" help:"Key, sent as \"Authorization: Bearer KEY\"."`
 	Header                []string `short:"H" sep:"none" group:"server" placeholder:"NAME:VALUE" help:"Header to send with each request; repeatable."`
 	RequestTimeoutSeconds float64  `default:"21600" group:"server" placeholder:"SECONDS" help:"Time that a request may take (default: ${default})."`
-	Simulate              *string  `enum:"vllm" group:"server" placeholder:"ENGINE" help:"Run against the simulated engine that is built in, which speaks as vllm does. This is the default without --model and --url."`
+	Simulate              *string  `enum:"${engines}" group:"server" placeholder:"ENGINE" help:"Run against the simulated engine that is built in, which speaks as the named one does: ${engines}. This is the default without --model and --url, with vllm."`
 
 	Concurrency        *int     `group:"load" placeholder:"N" help:"Requests in flight at a time (default: 1; 8 against the simulated engine)."`
 	RequestCount       *int64   `aliases:"num-requests" group:"load" placeholder:"N" help:"Requests to send; also --num-requests (default: 10, or twice the concurrency if that is more; 200 against the simulated engine)."`
@@ -58,7 +61,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (*flags, error) {
 			{Key: "prompts", Title: "Prompts:"},
 			{Key: "output", Title: "Output:"},
 		}),
-		kong.Vars{"version": "specdecode-loadgen " + version},
+		kong.Vars{"version": "specdecode-loadgen " + version, "engines": strings.Join(simulator.Engines(), ",")},
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(int) { answered = true }),
 	)

@@ -8,6 +8,8 @@ import (
 	"net/http"
 
 	"github.com/google/uuid"
+
+	"github.com/specdecode/otel/semconv"
 )
 
 // payload is the body of a request, in the form in which AIPerf sends it. Extra inputs go before what is set here.
@@ -26,6 +28,9 @@ func (c *config) payload(prompt string, index int64) map[string]any {
 	if c.Simulated {
 		// Without it the engine would answer a prompt in the same way each time that it comes.
 		body["seed"] = index
+		if c.Engine == semconv.EngineSGLang {
+			body["return_spec_tokens_details"] = true
+		}
 	}
 	maps.Copy(body, c.Extra)
 	if body["stream"] == true {

@@ -132,7 +132,7 @@ func (b *benchmark) run(ctx context.Context) int {
 		}
 	}
 	if c.Simulated {
-		fmt.Fprintln(b.stdout, "Simulated engine (not a real server): answers and acceptance are made up by chance, in the form of vLLM's.")
+		fmt.Fprintf(b.stdout, "Simulated engine (not a real server): answers and acceptance are made up by chance, in the form of %s.\n", c.Engine)
 		stopSimulator, err := startSimulator(c)
 		if err != nil {
 			undo()

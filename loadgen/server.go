@@ -27,7 +27,7 @@ func startSimulator(c *config) (stop func(), err error) {
 	if err := c.setURL(l.Addr().String()); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	server := &http.Server{Handler: simulator.New(simulator.Config{Seed: c.Seed, StepDelay: stepDelay})}
+	server := &http.Server{Handler: simulator.New(simulator.Config{Engine: c.Engine, Seed: c.Seed, StepDelay: stepDelay})}
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)

@@ -24,6 +24,8 @@ type request struct {
 	N                   *int     `json:"n"`
 	Seed                *int64   `json:"seed"`
 	Temperature         *float64 `json:"temperature"`
+	// SpecTokensDetails is SGLang's way to ask for stats.
+	SpecTokensDetails bool `json:"return_spec_tokens_details"`
 
 	chat bool
 	// id is the answer's id.

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"github.com/specdecode/otel/semconv"
 )
 
 // DefaultMaxDraft is how many tokens a step drafts at most unless the configuration says otherwise.
@@ -19,6 +22,8 @@ const maxRequest = 64 << 20
 
 // Config is how the engine behaves.
 type Config struct {
+	// Engine is whose form answers have, one of [Engines]; "" for vLLM's.
+	Engine string
 	// Seed makes the answers; servers with the same seed give the same ones.
 	Seed uint64
 	// MaxDraft is k, the most tokens that a step drafts; 0 for [DefaultMaxDraft].
@@ -38,12 +43,15 @@ type Server struct {
 	shape   shape
 }
 
-// New returns an engine that speaks as vLLM does.
+// New returns an engine. It panics when the configuration names one that is not in [Engines].
 func New(c Config) *Server {
 	if c.MaxDraft <= 0 {
 		c.MaxDraft = DefaultMaxDraft
 	}
-	s := &Server{config: c, builtin: builtinCategories(), mux: http.NewServeMux(), shape: vllm}
+	s := &Server{config: c, builtin: builtinCategories(), mux: http.NewServeMux(), shape: shapes[cmp.Or(c.Engine, semconv.EngineVLLM)]}
+	if s.shape == nil {
+		panic("simulator: no engine " + c.Engine)
+	}
 	s.mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) { s.complete(w, r, true) })
 	s.mux.HandleFunc("POST /v1/completions", func(w http.ResponseWriter, r *http.Request) { s.complete(w, r, false) })
 	s.mux.HandleFunc("GET /v1/models", models)
