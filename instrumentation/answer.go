@@ -19,7 +19,8 @@ type answer struct {
 
 	events events
 	body   []byte
-	seen   bool // an event has been decoded
+	// usual is what an ordinary event of this stream looks like.
+	usual template
 
 	id, model     string
 	finishReasons []string
@@ -113,8 +114,13 @@ func (a *answer) event(data []byte, at time.Duration) {
 		a.done = true
 		return
 	}
-	if a.seen && !isInteresting(data) {
-		if hasContent(data) {
+	if a.usual.matches(data) {
+		a.chunk(at)
+		return
+	}
+	if !isInteresting(data) {
+		if text := content(data); text != nil {
+			a.usual.learn(data, text)
 			a.chunk(at)
 		}
 		return
@@ -124,7 +130,6 @@ func (a *answer) event(data []byte, at time.Duration) {
 		// A part of an event, or none of ours: there is nothing to read in it.
 		return
 	}
-	a.seen = true
 	if a.look(root, 0) {
 		a.chunk(at)
 	}
@@ -146,7 +151,7 @@ func (a *answer) chunk(at time.Duration) {
 
 // errorEvent is the failure that a server reports under a good status.
 func errorEvent(root members) *Failure {
-	f := &Failure{Type: semconv.ErrorEvent, Message: string(root["error"])}
+	f := &Failure{Type: semconv.ErrorEvent, Message: string(root.get("error"))}
 	if e := root.object("error"); e != nil {
 		code, _ := e.tokens("code").Get()
 		f.Code = int(min(code, maxCode))

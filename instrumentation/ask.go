@@ -21,7 +21,7 @@ func ask(r *http.Request, q *request, engines []string) {
 	if q.streamed {
 		body = addUsage(body, m)
 	}
-	if slices.Contains(engines, semconv.EngineSGLang) && m[sglangFlag] == nil {
+	if slices.Contains(engines, semconv.EngineSGLang) && m.get(sglangFlag) == nil {
 		body = insert(body, bytes.IndexByte(body, '{'), `"`+sglangFlag+`":true`, len(m) > 0)
 	}
 	if len(body) == len(q.body) {
@@ -45,9 +45,9 @@ const (
 func addUsage(body []byte, m members) []byte {
 	options := m.object(streamOptions)
 	switch {
-	case !m.has(streamOptions) && m[streamOptions] == nil:
+	case m.get(streamOptions) == nil:
 		return insert(body, bytes.IndexByte(body, '{'), `"`+streamOptions+`":{"`+includeUsage+`":true}`, len(m) > 0)
-	case options == nil || options[includeUsage] != nil:
+	case options == nil || options.get(includeUsage) != nil:
 		return body
 	}
 	return insert(body, memberStart(body, streamOptions), `"`+includeUsage+`":true`, len(options) > 0)

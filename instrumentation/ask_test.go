@@ -49,14 +49,14 @@ func FuzzAsk(f *testing.F) {
 			return
 		}
 		q := &request{body: []byte(body)}
-		q.streamed = string(before["stream"]) == "true"
+		q.streamed = string(before.get("stream")) == "true"
 		r, _ := http.NewRequest(http.MethodPost, "http://h/", strings.NewReader(body))
 		ask(r, q, []string{semconv.EngineSGLang})
 		after, ok := decodeMembers(q.body)
 		require.True(t, ok, string(q.body))
-		for key, value := range before {
-			if key != streamOptions {
-				require.Equal(t, string(value), string(after[key]))
+		for _, m := range before {
+			if string(m.key) != streamOptions {
+				require.Equal(t, string(before.get(string(m.key))), string(after.get(string(m.key))))
 			}
 		}
 		require.Less(t, len(after), len(before)+3)

@@ -84,7 +84,7 @@ func (s *stats) look(root members, choices []members, index int) {
 			continue
 		}
 		for n, choice := range choices {
-			if v, err := parseCount(choice["index"]); err == nil {
+			if v, err := parseCount(choice.get("index")); err == nil {
 				n = int(v)
 			}
 			put(claim{i, n}, choice.at(a.keys...))

@@ -6,27 +6,44 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/specdecode/otel/semconv/acceptance"
 )
 
-// members are a JSON object's members as they were sent.
-type members map[string]json.RawMessage
+// members are a JSON object's members as they were sent, in order. Names and values lie in the bytes that were
+// decoded: looking into an answer copies nothing. Of members with the same name the last one counts.
+type members []member
 
-// decodeMembers reads an object; ok is false for anything else.
+type member struct {
+	key   []byte
+	value json.RawMessage
+}
+
+// decodeMembers reads an object; ok is false for anything else. encoding/json checks it, with its bound on nesting.
 func decodeMembers(raw []byte) (m members, ok bool) {
-	if len(raw) == 0 {
+	raw = skipSpace(raw)
+	if len(raw) == 0 || raw[0] != '{' || !json.Valid(raw) {
 		return nil, false
 	}
-	err := json.Unmarshal(raw, &m)
-	if err != nil || m == nil {
-		return nil, false
+	return splitObject(raw), true
+}
+
+// get is the value of a member, nil when there is none.
+func (m members) get(key string) json.RawMessage {
+	for i := len(m) - 1; i >= 0; i-- {
+		if string(m[i].key) == key {
+			return m[i].value
+		}
 	}
-	return m, true
+	return nil
 }
 
 // has reports whether the member is there and not null.
-func (m members) has(key string) bool { return len(m[key]) > 0 && !isNull(m[key]) }
+func (m members) has(key string) bool {
+	v := m.get(key)
+	return len(v) > 0 && !isNull(v)
+}
 
 func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 
@@ -37,49 +54,56 @@ func (m members) at(keys ...string) json.RawMessage {
 			return nil
 		}
 		if i == len(keys)-1 {
-			return m[key]
+			return m.get(key)
 		}
-		var ok bool
-		if m, ok = decodeMembers(m[key]); !ok {
-			return nil
-		}
+		m = m.object(key)
 	}
 	return nil
 }
 
 // text returns a string member, or "" when it is something else.
 func (m members) text(key string) string {
-	var s string
-	if m.has(key) {
-		_ = json.Unmarshal(m[key], &s)
+	v := m.get(key)
+	if len(v) < 2 || v[0] != '"' {
+		return ""
 	}
+	return unquote(v)
+}
+
+// unquote decodes a valid JSON string.
+func unquote(v []byte) string {
+	if plain := v[1 : len(v)-1]; bytes.IndexByte(plain, '\\') < 0 && utf8.Valid(plain) {
+		return string(plain)
+	}
+	var s string
+	_ = json.Unmarshal(v, &s)
 	return s
 }
 
 // object returns a member that is an object, or nil.
 func (m members) object(key string) members {
-	o, _ := decodeMembers(m[key])
-	return o
+	if v := m.get(key); len(v) > 0 && v[0] == '{' {
+		return splitObject(v)
+	}
+	return nil
 }
 
 // list returns an array member's elements that are objects.
-func (m members) list(key string) []members {
-	if !m.has(key) {
-		return nil
-	}
-	return decodeList(m[key])
-}
+func (m members) list(key string) []members { return objectsOf(m.get(key)) }
 
 // decodeList reads an array's elements that are objects; nil for anything else.
 func decodeList(raw []byte) []members {
-	var elements []json.RawMessage
-	if len(raw) == 0 || json.Unmarshal(raw, &elements) != nil {
+	raw = skipSpace(raw)
+	if !json.Valid(raw) {
 		return nil
 	}
-	list := make([]members, 0, len(elements))
-	for _, e := range elements {
-		if o, ok := decodeMembers(e); ok {
-			list = append(list, o)
+	return objectsOf(raw)
+}
+
+func objectsOf(raw json.RawMessage) (list []members) {
+	for _, e := range splitArray(raw) {
+		if e[0] == '{' {
+			list = append(list, splitObject(e))
 		}
 	}
 	return list
@@ -87,7 +111,7 @@ func decodeList(raw []byte) []members {
 
 // tokens returns a member that is a count, or nothing when it is something else.
 func (m members) tokens(key string) acceptance.Int {
-	if n, err := parseCount(m[key]); err == nil && n >= 0 {
+	if n, err := parseCount(m.get(key)); err == nil && n >= 0 {
 		return acceptance.Some(n)
 	}
 	return acceptance.Int{}
@@ -112,7 +136,7 @@ func parseCount(raw json.RawMessage) (int64, error) {
 
 // count reads a required count.
 func (m members) count(key string) (int64, error) {
-	n, err := parseCount(m[key])
+	n, err := parseCount(m.get(key))
 	if err != nil {
 		return 0, fmt.Errorf("%s %w", key, err)
 	}
@@ -133,17 +157,17 @@ func (m members) counts(key string) ([]int64, error) {
 	if !m.has(key) {
 		return nil, fmt.Errorf("%s %w", key, errMissing)
 	}
-	return parseCounts(key, m[key])
+	return parseCounts(key, m.get(key))
 }
 
 func parseCounts(key string, array json.RawMessage) ([]int64, error) {
-	var raw []json.RawMessage
-	if err := json.Unmarshal(array, &raw); err != nil {
+	if array[0] != '[' {
 		return nil, fmt.Errorf("%s is no array (%s)", key, clip(array))
 	}
-	counts := make([]int64, len(raw))
-	for i, r := range raw {
-		n, err := parseCount(r)
+	elements := splitArray(array)
+	counts := make([]int64, len(elements))
+	for i, e := range elements {
+		n, err := parseCount(e)
 		if err != nil {
 			return nil, fmt.Errorf("%s[%d] %w", key, i, err)
 		}
@@ -161,4 +185,4 @@ func (m members) optionalCounts(key string) ([]int64, error) {
 }
 
 // clip shortens a value that is quoted in an error.
-func clip(raw []byte) string { return cleaned(string(bytes.TrimSpace(raw)), 40) }
+func clip(raw []byte) string { return cleaned(string(raw), 40) }

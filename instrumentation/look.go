@@ -23,8 +23,7 @@ func (a *answer) look(root members, index int) (content bool) {
 	choices := root.list("choices")
 	for _, c := range choices {
 		a.finish(c.text("finish_reason"))
-		_, matched := c["matched_stop"]
-		a.sglang = a.sglang || matched
+		a.sglang = a.sglang || c.get("matched_stop") != nil
 		content = content || hasText(c) || hasText(c.object("delta")) || hasText(c.object("message"))
 	}
 	a.lookEnd(root)
@@ -74,7 +73,7 @@ func (a *answer) lookEnd(root members) {
 		a.finish(meta.text("finish_reason"))
 		a.finish(meta.object("finish_reason").text("type"))
 	}
-	if string(root["stop"]) == "true" {
+	if string(root.get("stop")) == "true" {
 		reason := root.text("stop_type")
 		if reason == "" {
 			reason = "stop"
@@ -97,7 +96,7 @@ func hasText(m members) bool {
 			return true
 		}
 	}
-	calls := m["tool_calls"]
+	calls := m.get("tool_calls")
 	return len(calls) > 0 && !isNull(calls) && string(calls) != "[]"
 }
 

@@ -58,7 +58,7 @@ func readRequest(r *http.Request, operation genaiconv.OperationNameAttr, max int
 	q.body = body
 	m, _ := decodeMembers(body)
 	q.model = cleaned(m.text("model"), maxName)
-	_ = json.Unmarshal(m["stream"], &q.streamed)
+	q.streamed = string(m.get("stream")) == "true"
 	q.attrs = q.attributes(m)
 	return q, nil
 }
@@ -134,7 +134,7 @@ func (q *request) attributes(m members) []attribute.KeyValue {
 	}
 	for _, p := range intParameters {
 		for _, name := range p.names {
-			if n, err := parseCount(m[name]); err == nil {
+			if n, err := parseCount(m.get(name)); err == nil {
 				attrs = append(attrs, p.key.Int64(n))
 				break
 			}
@@ -142,7 +142,7 @@ func (q *request) attributes(m members) []attribute.KeyValue {
 	}
 	for _, p := range floatParameters {
 		var v float64
-		if m.has(p.name) && json.Unmarshal(m[p.name], &v) == nil {
+		if m.has(p.name) && json.Unmarshal(m.get(p.name), &v) == nil {
 			attrs = append(attrs, p.key.Float64(v))
 		}
 	}

@@ -28,8 +28,8 @@ var contentNames = []struct {
 	{[]byte(`"tool_calls"`), '[', ']'},
 }
 
-// hasContent reports whether an event has text, reasoning text or a tool call.
-func hasContent(event []byte) bool {
+// content returns the bytes from the first text, reasoning text or tool call of an event that is not empty, or nil.
+func content(event []byte) []byte {
 	for _, c := range contentNames {
 		for rest := event; ; {
 			v := valueOf(rest, c.name)
@@ -37,12 +37,40 @@ func hasContent(event []byte) bool {
 				break
 			}
 			if len(v) > 1 && v[0] == c.open && v[1] != c.empty {
-				return true
+				return v
 			}
 			rest = v
 		}
 	}
-	return false
+	return nil
+}
+
+// template is what the ordinary events of a stream have in common: they differ in their text only. An event that fits
+// has the members that the first one had, and so nothing that needs decoding.
+type template struct{ before, after []byte }
+
+// learn takes an ordinary event as the example; text is the rest of it from its text on.
+func (t *template) learn(event, text []byte) {
+	if text[0] != '"' {
+		return
+	}
+	start := len(event) - len(text) + 1
+	end := bytes.IndexByte(event[start:], '"')
+	if end < 1 || event[start+end-1] == '\\' {
+		return
+	}
+	t.before = append(t.before[:0], event[:start]...)
+	t.after = append(t.after[:0], event[start+end:]...)
+}
+
+// matches reports whether the event is the example with another text, which is not empty.
+func (t *template) matches(event []byte) bool {
+	if len(t.before) == 0 || len(event) <= len(t.before)+len(t.after) || !bytes.HasPrefix(event, t.before) || !bytes.HasSuffix(event, t.after) {
+		return false
+	}
+	text := event[len(t.before) : len(event)-len(t.after)]
+	// A quote in it would be another string, a backslash at its end would make the closing quote a part of it.
+	return bytes.IndexByte(text, '"') < 0 && text[len(text)-1] != '\\'
 }
 
 // valueOf returns the bytes from the value of the first member with the quoted name, or nil.

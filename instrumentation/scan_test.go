@@ -9,22 +9,30 @@ import (
 
 // What the quick look at an event says is what decoding it says, for every event of real and made-up streams.
 func TestScanAgreesWithDecoding(t *testing.T) {
-	compared := 0
+	compared, matched := 0, 0
 	for _, file := range []string{"responses.jsonl", "vllm-0.32.jsonl"} {
 		for _, c := range cases(t, file) {
 			if c.ContentType != "text/event-stream" {
 				continue
 			}
 			e := events{max: DefaultMaxBody}
+			var usual template
 			e.write([]byte(c.Body), func(data []byte) {
+				if usual.matches(data) {
+					matched++
+					require.False(t, isInteresting(data), string(data))
+					require.NotNil(t, content(data), string(data))
+				} else if text := content(data); text != nil && !isInteresting(data) {
+					usual.learn(data, text)
+				}
 				root, ok := decodeMembers(data)
 				if !ok {
 					return
 				}
 				compared++
 				var a answer
-				content := a.look(root, 0)
-				require.Equal(t, content, hasContent(data), string(data))
+				has := a.look(root, 0)
+				require.Equal(t, has, content(data) != nil, string(data))
 				if !isInteresting(data) {
 					require.Zero(t, a.stats)
 					require.Nil(t, a.failure)
@@ -35,6 +43,7 @@ func TestScanAgreesWithDecoding(t *testing.T) {
 		}
 	}
 	require.Greater(t, compared, 1000)
+	require.Greater(t, matched, 1000)
 }
 
 func TestScan(t *testing.T) {
@@ -59,7 +68,27 @@ func TestScan(t *testing.T) {
 		`{"choices":[{"delta":{"content":""},"x":{"content":"b"}}]}`: {false, true},
 	} {
 		require.Equal(t, want.interesting, isInteresting([]byte(event)), event)
-		require.Equal(t, want.content, hasContent([]byte(event)), event)
+		require.Equal(t, want.content, content([]byte(event)) != nil, event)
+	}
+}
+
+func TestTemplate(t *testing.T) {
+	var usual template
+	example := []byte(`{"choices":[{"delta":{"content":"a"},"finish_reason":null}]}`)
+	require.False(t, usual.matches(example))
+	usual.learn(example, content(example))
+	for event, want := range map[string]bool{
+		string(example): true,
+		`{"choices":[{"delta":{"content":"another \\ one \u0022"},"finish_reason":null}]}`: true,
+		`{"choices":[{"delta":{"content":""},"finish_reason":null}]}`:                      false,
+		`{"choices":[{"delta":{"content":"a\\"},"finish_reason":null}]}`:                   false,
+		`{"choices":[{"delta":{"content":"a","x":"b"},"finish_reason":null}]}`:             false,
+		`{"choices":[{"delta":{"content":"say \"a"},"finish_reason":null}]}`:               false,
+		`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`:                   false,
+		`{"choices":[{"delta":{"content":"a"},"finish_reason":null}],"usage":{}}`:          false,
+		`{"choices":[{"delta":{"content":"`:                                                false,
+	} {
+		require.Equal(t, want, usual.matches([]byte(event)), event)
 	}
 }
 

@@ -38,7 +38,7 @@ func (m members) anyOf(names []string) string {
 // claimsSGLang tells stats from other members of the same place. The server fills in zeros for what it does not know,
 // so that no verify step means no stats.
 func claimsSGLang(m members) bool {
-	return m.has(sglangSteps) && string(m[sglangSteps]) != "0" && m.has(m.anyOf(sglangAccepted))
+	return m.has(sglangSteps) && string(m.get(sglangSteps)) != "0" && m.has(m.anyOf(sglangAccepted))
 }
 
 // decodeSGLang reads the counts. The rate and the length that SGLang sends are not read: older ones count the bonus

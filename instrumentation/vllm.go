@@ -25,7 +25,7 @@ var vllmMerged = &adapter{
 		if !m.has(joint) {
 			return r, "", nil
 		}
-		r.ByDraftLength, err = decodeByDraftLength(m[joint])
+		r.ByDraftLength, err = decodeByDraftLength(m.get(joint))
 		if err == nil {
 			err = r.CheckByDraftLength()
 		}
@@ -78,22 +78,23 @@ const maxJoint = 64
 func decodeByDraftLength(raw json.RawMessage) (acceptance.ByDraftLength, error) {
 	rows, ok := decodeMembers(raw)
 	if !ok {
-		var array []json.RawMessage
-		if err := json.Unmarshal(raw, &array); err != nil {
+		if len(raw) == 0 || raw[0] != '[' {
 			return nil, fmt.Errorf("is no object (%s)", clip(raw))
 		}
-		rows = members{}
-		for d, row := range array {
-			rows[strconv.Itoa(d)] = row
+		for d, row := range splitArray(raw) {
+			rows = append(rows, member{[]byte(strconv.Itoa(d)), row})
 		}
 	}
 	var joint acceptance.ByDraftLength
-	for key, row := range rows {
-		d, err := parseIndex(key, maxJoint)
+	for _, row := range rows {
+		d, err := parseIndex(string(row.key), maxJoint)
 		if err != nil {
 			return nil, err
 		}
-		counts, err := parseCounts(key, row)
+		if isNull(row.value) {
+			continue
+		}
+		counts, err := parseCounts(string(row.key), row.value)
 		if err != nil {
 			return nil, err
 		}

@@ -19,7 +19,7 @@ var vllmFirst = &adapter{
 		if err != nil {
 			return nil, "", err
 		}
-		r.Histogram, err = decodeSparse("acceptance_histogram", m["acceptance_histogram"])
+		r.Histogram, err = decodeSparse("acceptance_histogram", m.get("acceptance_histogram"))
 		return r, "", err
 	},
 }
@@ -31,12 +31,12 @@ func decodeSparse(key string, raw json.RawMessage) (acceptance.Histogram, error)
 		return nil, fmt.Errorf("%s is no object (%s)", key, clip(raw))
 	}
 	h := acceptance.Histogram{}
-	for k, raw := range sparse {
-		j, err := parseIndex(k, acceptance.MaxDraftLength)
+	for _, bucket := range sparse {
+		j, err := parseIndex(string(bucket.key), acceptance.MaxDraftLength)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
-		n, err := parseCount(raw)
+		n, err := parseCount(bucket.value)
 		if err != nil {
 			return nil, fmt.Errorf("%s[%d] %w", key, j, err)
 		}
