@@ -1,6 +1,7 @@
 package instrumentation
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -259,4 +260,27 @@ func TestJointHistogram(t *testing.T) {
 			require.Contains(t, a["spec_decode.stats.ignored"], "metrics.speculative_decoding.acceptance_histogram_by_draft_length: ")
 		}
 	}
+}
+
+// net/http's own work on the way stays as it was: HTTP/2, and compression that it asked for itself.
+func TestHTTP2AndGzip(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		require.Equal(t, 2, r.ProtoMajor)
+		require.Equal(t, "gzip", r.Header.Get("Accept-Encoding"))
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("Content-Type", "application/json")
+		z := gzip.NewWriter(w)
+		io.WriteString(z, wholeBody)
+		z.Close()
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	base := server.Client().Transport.(*http.Transport)
+	defer base.CloseIdleConnections()
+	spans := tracetest.NewSpanRecorder()
+	client := &http.Client{Transport: NewTransport(base, WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))))}
+	resp, err := client.Post(server.URL+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"m"}`))
+	require.Equal(t, wholeBody, drain(t, resp, err))
+	require.Contains(t, spans.Ended()[0].Attributes(), attribute.Int("spec_decode.steps", 8))
 }
