@@ -2,9 +2,9 @@ package instrumentation
 
 import (
 	"context"
+	"sync"
 
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	conv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/semconv/v1.41.0/genaiconv"
@@ -16,6 +16,9 @@ import (
 // metrics are the instruments. Bucket bounds are for readers that do not make histograms exponential: without them
 // nearly all acceptance lengths fall into the first default bucket, 0 to 5.
 type metrics struct {
+	mu     sync.Mutex
+	series map[seriesKey]*series
+
 	length, rate, perVerified  metric.Float64Histogram
 	steps, drafted, accepted   metric.Int64Histogram
 	stepsByJ, tokens, requests metric.Int64Counter
@@ -48,6 +51,7 @@ func newMetrics(p metric.MeterProvider) *metrics {
 		return c
 	}
 	m := &metrics{
+		series:      map[seriesKey]*series{},
 		length:      ratio(semconv.MetricAcceptanceLength, semconv.UnitToken, "Tokens per verify step of a request, 1 + accepted/steps.", lengthBounds),
 		rate:        ratio(semconv.MetricAcceptanceRate, semconv.UnitRatio, "Share of a request's draft tokens that were accepted.", ratioBounds),
 		perVerified: ratio(semconv.MetricAcceptedPerVerified, semconv.UnitRatio, "Share of the tokens computed in a request's verify steps that were used.", ratioBounds),
@@ -76,81 +80,57 @@ func handle(err error) {
 
 // record takes in one request. The context carries its span, so that exemplars lead to the trace.
 func (m *metrics) record(x *exchange, result *Result) {
-	base := make([]attribute.KeyValue, 0, 4)
-	engine := ""
+	key := seriesKey{operation: string(x.request.operation), provider: x.t.provider(), model: x.request.model, phase: x.call.Phase}
 	if result.Record != nil {
-		engine = result.Record.Engine
-		base = append(base, semconv.EngineKey.String(engine))
+		key.engine, key.provider = result.Record.Engine, result.Record.Engine
 	}
-	if x.request.model != "" {
-		base = append(base, conv.GenAIRequestModel(x.request.model))
-	}
-	if x.call.Phase != "" {
-		base = append(base, semconv.RunPhaseKey.String(x.call.Phase))
-	}
-	m.requests.Add(x.ctx, 1, with(base, semconv.OutcomeKey.String(result.Outcome)))
+	s := m.seriesOf(key)
+	m.requests.Add(x.ctx, 1, s.outcomes[result.Outcome]...)
 	if result.Outcome == semconv.OutcomeVerified {
-		m.recordStats(x.ctx, result.Record, base)
+		m.recordStats(x.ctx, result.Record, s)
 	}
-	m.recordGenAI(x, result, engine)
+	m.recordGenAI(x, result, s)
 }
 
-// with is the set of the base and one more attribute, as an option of a measurement.
-func with(base []attribute.KeyValue, kv attribute.KeyValue) metric.MeasurementOption {
-	return metric.WithAttributeSet(attribute.NewSet(append(base[:len(base):len(base)], kv)...))
-}
-
-func (m *metrics) recordStats(ctx context.Context, r *acceptance.Record, base []attribute.KeyValue) {
-	set := metric.WithAttributeSet(attribute.NewSet(base...))
+func (m *metrics) recordStats(ctx context.Context, r *acceptance.Record, s *series) {
 	t := r.Triple()
 	if v, ok := t.Length(); ok {
-		m.length.Record(ctx, v, set)
+		m.length.Record(ctx, v, s.base...)
 	}
 	if v, ok := t.Rate(); ok {
-		m.rate.Record(ctx, v, set)
+		m.rate.Record(ctx, v, s.base...)
 	}
 	if v, ok := t.PerVerified(); ok {
-		m.perVerified.Record(ctx, v, set)
+		m.perVerified.Record(ctx, v, s.base...)
 	}
 	if n, ok := r.Steps.Get(); ok {
-		m.steps.Record(ctx, n, set)
+		m.steps.Record(ctx, n, s.base...)
 	}
-	m.drafted.Record(ctx, r.Drafted, set)
-	m.accepted.Record(ctx, r.Accepted, set)
+	m.drafted.Record(ctx, r.Drafted, s.base...)
+	m.accepted.Record(ctx, r.Accepted, s.base...)
 	for j, n := range r.Histogram {
 		if n > 0 {
-			m.stepsByJ.Add(ctx, n, with(base, semconv.StepAcceptedCountKey.Int(j)))
+			m.stepsByJ.Add(ctx, n, s.step(j)...)
 		}
 	}
-	m.tokens.Add(ctx, r.Accepted, with(base, semconv.DraftTokenOutcomeKey.String(semconv.DraftTokenAccepted)))
-	m.tokens.Add(ctx, r.Drafted-r.Accepted, with(base, semconv.DraftTokenOutcomeKey.String(semconv.DraftTokenRejected)))
+	m.tokens.Add(ctx, r.Accepted, s.acceptedTokens...)
+	m.tokens.Add(ctx, r.Drafted-r.Accepted, s.rejectedTokens...)
 }
 
 // recordGenAI records the metrics of the GenAI conventions.
-func (m *metrics) recordGenAI(x *exchange, result *Result, engine string) {
-	attrs := []attribute.KeyValue{
-		conv.GenAIOperationNameKey.String(string(x.request.operation)),
-		conv.GenAIProviderNameKey.String(x.t.provider()),
+func (m *metrics) recordGenAI(x *exchange, result *Result, s *series) {
+	if n, ok := result.InputTokens.Get(); ok {
+		m.usage.Inst().Record(x.ctx, n, s.inputTokens...)
 	}
-	if engine != "" {
-		attrs[1] = conv.GenAIProviderNameKey.String(engine)
-	}
-	if x.request.model != "" {
-		attrs = append(attrs, conv.GenAIRequestModel(x.request.model))
-	}
-	set := attribute.NewSet(attrs...)
-	for kind, tokens := range map[genaiconv.TokenTypeAttr]acceptance.Int{
-		genaiconv.TokenTypeInput: result.InputTokens, genaiconv.TokenTypeOutput: result.OutputTokens,
-	} {
-		if n, ok := tokens.Get(); ok {
-			m.usage.Inst().Record(x.ctx, n, with(attrs, conv.GenAITokenTypeKey.String(string(kind))))
-		}
+	if n, ok := result.OutputTokens.Get(); ok {
+		m.usage.Inst().Record(x.ctx, n, s.outputTokens...)
 	}
 	if x.answer.streamed && result.FirstChunk > 0 {
-		m.firstChunk.RecordSet(x.ctx, result.FirstChunk.Seconds(), set)
+		m.firstChunk.Inst().Record(x.ctx, result.FirstChunk.Seconds(), s.call...)
 	}
+	call := s.call
 	if result.Failure != nil {
-		set = attribute.NewSet(append(attrs, conv.ErrorTypeKey.String(result.Failure.Type))...)
+		call = record(s.callAttributes, conv.ErrorTypeKey.String(result.Failure.Type))
 	}
-	m.duration.RecordSet(x.ctx, result.End.Seconds(), set)
+	m.duration.Inst().Record(x.ctx, result.End.Seconds(), call...)
 }
