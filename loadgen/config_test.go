@@ -139,7 +139,7 @@ func TestUsageErrors(t *testing.T) {
 		{"stray", "unexpected argument stray"},
 		{"-u h", "--model: name the model"},
 		{"--simulate vllm -u h", "--simulate: not together with --url"},
-		{"--simulate sglang", "--simulate must be one of"},
+		{"--simulate nope", "--simulate must be one of"},
 		{"--simulate vllm --endpoint /x/chat/completions", "--endpoint: the simulated engine has no other paths"},
 		{"-m m --endpoint-type embeddings", "--endpoint-type must be one of"},
 		{"-m m --endpoint /x", "--endpoint: the path for type chat must end in /chat/completions"},

@@ -143,7 +143,8 @@ func (b *benchmark) run(ctx context.Context) int {
 		undo()
 		return b.fail(err)
 	}
-	t, err := b.newTelemetry(ctx, c, uuid.NewString(), b.stdout, b.stderr)
+	runID := uuid.NewString()
+	t, err := b.newTelemetry(ctx, c, runID, b.stdout, b.stderr)
 	if err != nil {
 		undo()
 		return b.fail(err)
@@ -173,7 +174,10 @@ func (b *benchmark) run(ctx context.Context) int {
 	} else if err != nil {
 		b.fail(err)
 	}
-	b.summarize(collector, warmup, profiling)
+	if collector != "" {
+		fmt.Fprintf(b.stdout, "Run %s was sent to %s, where its report is made.\n", runID, printable(collector))
+	}
+	b.summarize(warmup, profiling)
 	switch {
 	case err != nil:
 		return statusFailed
@@ -223,10 +227,7 @@ func (b *benchmark) fail(err error) int {
 }
 
 // summarize says what was sent and what became of it.
-func (b *benchmark) summarize(collector string, warmup, profiling counts) {
-	if collector != "" {
-		fmt.Fprintf(b.stdout, "Telemetry was sent to %s; the report is made there.\n", printable(collector))
-	}
+func (b *benchmark) summarize(warmup, profiling counts) {
 	for _, p := range []struct {
 		title string
 		counts

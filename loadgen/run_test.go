@@ -222,7 +222,7 @@ func TestCollectorHasTheReport(t *testing.T) {
 		}
 		dir := filepath.Join(t.TempDir(), "x")
 		require.Equal(t, statusOK, p.run(append(args, "--artifact-dir", dir, "--request-count", "2")...))
-		require.Contains(t, p.stdout.String(), "Telemetry was sent to "+name+"; the report is made there.\n")
+		require.Regexp(t, "Run [0-9a-f-]{36} was sent to "+name+", where its report is made.\n", p.stdout.String())
 		require.NoDirExists(t, dir)
 	}
 }
