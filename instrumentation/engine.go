@@ -2,8 +2,10 @@ package instrumentation
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -95,12 +97,15 @@ func (s *stats) look(root members, choices []members, index int) {
 // record makes one record of everything that was shown; nil without an error when nothing was. An error says which
 // member broke which identity.
 func (s stats) record() (record *acceptance.Record, ignored string, err error) {
+	claims := slices.SortedFunc(maps.Keys(s), func(a, b claim) int {
+		return cmp.Or(a.adapter-b.adapter, a.choice-b.choice)
+	})
 	for i, a := range adapters {
-		for c, raw := range s {
+		for _, c := range claims {
 			if c.adapter != i {
 				continue
 			}
-			r, left, err := a.decode(raw)
+			r, left, err := a.decode(s[c])
 			if err == nil {
 				err = r.Validate()
 			}
