@@ -98,7 +98,7 @@ func (s *stats) look(root members, choices []members, index int) {
 // member broke which identity.
 func (s stats) record() (record *acceptance.Record, ignored string, err error) {
 	claims := slices.SortedFunc(maps.Keys(s), func(a, b claim) int {
-		return cmp.Or(a.adapter-b.adapter, a.choice-b.choice)
+		return cmp.Or(cmp.Compare(a.adapter, b.adapter), cmp.Compare(a.choice, b.choice))
 	})
 	for i, a := range adapters {
 		for _, c := range claims {
