@@ -2,6 +2,7 @@ package instrumentation
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 type answer struct {
 	// streamed is set for server-sent events; otherwise the body is JSON.
 	streamed bool
-	// unread says why the body is not looked at, if it is not.
+	// unread says why the body is not looked at, or why a part of it was not, if so.
 	unread string
 	max    int
 
@@ -22,7 +23,8 @@ type answer struct {
 	// usual is what an ordinary event of this stream looks like.
 	usual template
 
-	id, model     string
+	id, model string
+	// finishReasons are those of the choices, "" for a choice without one yet.
 	finishReasons []string
 	// finished is set by a finish_reason, done by [DONE]: either makes a stream a whole one.
 	finished, done bool
@@ -32,7 +34,8 @@ type answer struct {
 	// vllm and sglang are set by members that only these engines send.
 	vllm, sglang bool
 
-	// Arrivals of chunks with content after the request's start; zero when there was none.
+	// Arrivals after the request's start; zero when there was none: the last bytes of the body, and chunks with content.
+	arrived             time.Duration
 	first, second, last time.Duration
 	gaps                []int64
 	maxGaps             int
@@ -41,8 +44,13 @@ type answer struct {
 	onEvent func(data []byte, at time.Duration)
 }
 
+func newAnswer(c *config) answer {
+	return answer{max: c.maxBody, maxGaps: c.maxGaps, events: events{max: c.maxBody}, stats: stats{max: c.maxBody}}
+}
+
 // write takes the next bytes of the body, which arrived at the given time.
 func (a *answer) write(p []byte, at time.Duration) {
+	a.arrived = at
 	switch {
 	case a.unread != "":
 	case a.streamed:
@@ -51,7 +59,6 @@ func (a *answer) write(p []byte, at time.Duration) {
 		a.body, a.unread = nil, tooLarge("body", a.max)
 	default:
 		a.body = append(a.body, p...)
-		a.last = at
 	}
 }
 
@@ -65,14 +72,17 @@ func (a *answer) end(at time.Duration) {
 	case a.unread != "":
 	case a.streamed:
 		a.events.end(func(data []byte) { a.event(data, at) })
-		if a.failure == nil && !a.finished && !a.done {
-			a.failure = &Failure{Type: semconv.ErrorTruncated, Message: "the stream ended without finish_reason and without [DONE]"}
-		}
-		if a.events.oversized > 0 {
+		switch {
+		case a.events.oversized > 0:
 			a.unread = tooLarge("event", a.max)
+		case a.failure == nil && !a.finished && !a.done:
+			a.failure = &Failure{Type: semconv.ErrorTruncated, Message: "the stream ended without finish_reason and without [DONE]"}
 		}
 	default:
 		a.whole()
+	}
+	if !a.streamed && a.failure == nil {
+		a.first, a.last = a.arrived, a.arrived
 	}
 }
 
@@ -92,14 +102,12 @@ func (a *answer) whole() {
 		roots = []members{root}
 	}
 	if len(roots) == 0 {
-		a.last = 0
 		a.failure = &Failure{Type: semconv.ErrorNotJSON, Message: "the body is no JSON object"}
 		return
 	}
 	for i, root := range roots {
 		a.look(root, i)
 	}
-	a.first = a.last
 }
 
 var doneMark = []byte("[DONE]")
@@ -119,7 +127,8 @@ func (a *answer) event(data []byte, at time.Duration) {
 		return
 	}
 	if !isInteresting(data) {
-		if text := content(data); text != nil {
+		// Of an event that is cut off nothing counts.
+		if text := content(data); text != nil && bytes.HasSuffix(bytes.TrimSpace(data), []byte("}")) {
 			a.usual.learn(data, text)
 			a.chunk(at)
 		}
@@ -151,15 +160,13 @@ func (a *answer) chunk(at time.Duration) {
 
 // errorEvent is the failure that a server reports under a good status.
 func errorEvent(root members) *Failure {
-	f := &Failure{Type: semconv.ErrorEvent, Message: string(root.get("error"))}
-	if e := root.object("error"); e != nil {
-		code, _ := e.tokens("code").Get()
-		f.Code = int(min(code, maxCode))
-		if m := e.text("message"); m != "" {
-			f.Message = m
-		}
+	e := root.object("error")
+	code, _ := e.tokens("code").Get()
+	return &Failure{
+		Type:    semconv.ErrorEvent,
+		Code:    int(min(code, maxCode)),
+		Message: cmp.Or(e.text("message"), root.text("error"), string(root.get("error"))),
 	}
-	return f
 }
 
 // maxCode bounds the code of an error event.

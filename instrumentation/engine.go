@@ -60,71 +60,93 @@ type claim struct {
 }
 
 // stats are the members that an answer has shown so far. In a stream the last one of each kind counts.
-type stats map[claim]json.RawMessage
-
-// maxClaims bounds how many choices of one answer are kept, whatever numbers a stream gives them.
-const maxClaims = 1024
+type stats struct {
+	members map[claim]json.RawMessage
+	// size is the number of bytes kept, at most max.
+	size, max int
+	// unread says why there is no record although there are stats, if so: a part would be no record of the request.
+	unread string
+}
 
 // look finds the adapters' members in a response or an event of one; index is the response's in a batch. What it keeps
 // is a copy.
 func (s *stats) look(root members, choices []members, index int) {
-	put := func(c claim, raw json.RawMessage) {
-		if raw == nil || !adapters[c.adapter].claim(raw) {
-			return
-		}
-		if *s == nil {
-			*s = stats{}
-		}
-		if _, seen := (*s)[c]; !seen && len(*s) >= maxClaims {
-			return
-		}
-		(*s)[c] = append(json.RawMessage(nil), raw...)
-	}
 	for i, a := range adapters {
 		if !a.onChoice {
-			put(claim{i, index}, root.at(a.keys...))
+			s.put(claim{i, min(index, maxChoices)}, root.at(a.keys...))
 			continue
 		}
 		for n, choice := range choices {
-			if v, err := parseCount(choice.get("index")); err == nil {
-				n = int(v)
+			if raw := choice.at(a.keys...); raw != nil {
+				s.put(claim{i, choiceIndex(choice, n)}, raw)
 			}
-			put(claim{i, n}, choice.at(a.keys...))
 		}
 	}
 }
 
+func (s *stats) put(c claim, raw json.RawMessage) {
+	if raw == nil || s.unread != "" || !adapters[c.adapter].claim(raw) {
+		return
+	}
+	s.size += len(raw) - len(s.members[c])
+	switch {
+	case c.choice >= maxChoices:
+		s.unread = fmt.Sprintf("stats of more than %d choices not read", maxChoices)
+	case s.size > s.max:
+		s.unread = tooLarge("stats", s.max)
+	}
+	if s.unread != "" {
+		s.members = nil
+		return
+	}
+	if s.members == nil {
+		s.members = map[claim]json.RawMessage{}
+	}
+	s.members[c] = append(json.RawMessage(nil), raw...)
+}
+
+// maxChoices bounds how many choices of one answer are kept, whatever numbers a stream gives them. OpenAI's API has at
+// most 128.
+const maxChoices = 1024
+
+// choiceIndex is which choice this is, at the given place of the list; maxChoices for any above the bound.
+func choiceIndex(choice members, place int) int {
+	if n, ok := choice.tokens("index").Get(); ok {
+		return int(min(n, maxChoices))
+	}
+	return min(place, maxChoices)
+}
+
 // record makes one record of everything that was shown; nil without an error when nothing was. An error says which
 // member broke which identity.
-func (s stats) record() (record *acceptance.Record, ignored string, err error) {
-	claims := slices.SortedFunc(maps.Keys(s), func(a, b claim) int {
-		return cmp.Or(cmp.Compare(a.adapter, b.adapter), cmp.Compare(a.choice, b.choice))
+func (s *stats) record() (record *acceptance.Record, ignored string, err error) {
+	claims := slices.SortedFunc(maps.Keys(s.members), func(x, y claim) int {
+		return cmp.Or(cmp.Compare(x.adapter, y.adapter), cmp.Compare(x.choice, y.choice))
 	})
-	for i, a := range adapters {
-		for _, c := range claims {
-			if c.adapter != i {
-				continue
-			}
-			r, left, err := a.decode(s[c])
-			if err == nil {
-				err = r.Validate()
-			}
-			member := strings.Join(a.keys, ".")
-			if err != nil {
-				return nil, "", fmt.Errorf("%s: %w", member, err)
-			}
-			if left != "" {
-				ignored = member + "." + left
-			}
-			if record == nil {
-				record = r
-			} else {
-				record.Merge(r)
-			}
+	for _, c := range claims {
+		if c.adapter != claims[0].adapter {
+			break
 		}
-		if record != nil {
-			return record, ignored, nil
+		a := adapters[c.adapter]
+		member := strings.Join(a.keys, ".")
+		r, left, err := a.decode(s.members[c])
+		if err == nil {
+			err = r.Validate()
+		}
+		if err != nil {
+			return nil, "", fmt.Errorf("%s: %w", member, err)
+		}
+		if left != "" {
+			ignored = member + "." + left
+		}
+		if record == nil {
+			record = r
+			continue
+		}
+		record.Merge(r)
+		if err := record.Validate(); err != nil {
+			return nil, "", fmt.Errorf("%s of all choices: %w", member, err)
 		}
 	}
-	return nil, "", nil
+	return record, cmp.Or(ignored, s.unread), nil
 }

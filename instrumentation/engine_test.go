@@ -36,14 +36,14 @@ func TestClaimsAreDisjoint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root, ok := decodeMembers([]byte(c.body))
 			require.True(t, ok)
-			var s stats
+			s := stats{max: DefaultMaxBody}
 			s.look(root, root.list("choices"), 0)
 			if c.want == nil {
-				require.Empty(t, s)
+				require.Empty(t, s.members)
 				return
 			}
-			require.Len(t, s, 1)
-			for claim := range s {
+			require.Len(t, s.members, 1)
+			for claim := range s.members {
 				require.Same(t, c.want, adapters[claim.adapter])
 			}
 			r, ignored, err := s.record()

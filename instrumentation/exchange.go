@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -26,6 +27,8 @@ type exchange struct {
 	span    trace.Span
 	started time.Time
 
+	// closing is set when the caller has begun to close the body.
+	closing atomic.Bool
 	// mu is held while bytes are looked at: a body may be closed while it is read.
 	mu       sync.Mutex
 	ended    bool
@@ -43,7 +46,7 @@ func (x *exchange) elapsed() time.Duration { return time.Since(x.started) }
 // headers notes what the request is sent with, for a raw record.
 func (x *exchange) headers(r *http.Request) {
 	if x.t.logger != nil {
-		x.raw = newRawRecord(x.t.config.maxRaw, r.Header, x.request.body)
+		x.raw = newRawRecord(x.t.config.maxRaw, r.Header, x.request)
 	}
 }
 
@@ -51,7 +54,7 @@ func (x *exchange) headers(r *http.Request) {
 func (x *exchange) respond(resp *http.Response) {
 	x.received = x.elapsed()
 	x.status, x.header = resp.StatusCode, resp.Header
-	x.answer = answer{max: x.t.config.maxBody, maxGaps: x.t.config.maxGaps, events: events{max: x.t.config.maxBody}}
+	x.answer = newAnswer(x.t.config)
 	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	x.answer.streamed = mediaType == "text/event-stream"
 	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
@@ -60,9 +63,15 @@ func (x *exchange) respond(resp *http.Response) {
 	}
 	if x.raw != nil {
 		x.answer.onEvent = x.raw.event
+		x.raw.missing = cmp.Or(x.raw.missing, x.answer.unread)
+	}
+	if resp.Body == nil {
+		resp.Body = http.NoBody
 	}
 	if _, upgraded := resp.Body.(io.Writer); upgraded {
-		x.end(io.EOF)
+		// A connection, and no answer any more.
+		x.answer.unread = "upgraded connection not read"
+		x.end(io.EOF, x.received)
 		return
 	}
 	resp.Body = &body{ReadCloser: resp.Body, exchange: x}
@@ -77,11 +86,12 @@ func (x *exchange) read(p []byte, at time.Duration) {
 	if x.ended {
 		return
 	}
-	if !x.good() {
+	switch {
+	case x.good():
+		x.answer.write(p, at)
+	case x.answer.unread == "":
 		keep := min(len(p), max(0, x.t.config.maxError-len(x.errorBody)))
 		x.errorBody = append(x.errorBody, p[:keep]...)
-	} else {
-		x.answer.write(p, at)
 	}
 	if x.raw != nil && (!x.good() || !x.answer.streamed) {
 		x.raw.text(p, at)
@@ -97,18 +107,21 @@ func (x *exchange) fail(err error) {
 		// The server closed the connection before it answered: no proper end of a body.
 		err = io.ErrUnexpectedEOF
 	}
-	x.end(err)
+	x.end(err, x.elapsed())
 }
 
 // end finishes the span, once. The error is what reading ended with; io.EOF is the proper end.
-func (x *exchange) end(err error) {
+func (x *exchange) end(err error, at time.Duration) {
 	x.mu.Lock()
 	first := !x.ended
 	x.ended = true
+	if err != io.EOF && x.closing.Load() {
+		err = errClosed
+	}
 	x.mu.Unlock()
 	if first {
 		// Nobody else touches the answer any more, and the caller's Done may use the body.
-		x.finish(x.result(err, x.elapsed()))
+		x.finish(x.result(err, at))
 	}
 }
 
@@ -164,39 +177,22 @@ func (x *exchange) failure(err error) *Failure {
 	case err == io.EOF:
 		return nil
 	}
-	f := &Failure{Type: semconv.ErrorConnection, Message: cleaned(err.Error(), maxMessage)}
+	return &Failure{Type: x.errorType(err), Message: cleaned(err.Error(), maxMessage)}
+}
+
+// errorType tells why there was no whole answer. A caller that cancels with a cause gets that cause as the error, so
+// the context is asked too.
+func (x *exchange) errorType(err error) string {
 	var timeout net.Error
 	switch {
-	case err == errClosed, errors.Is(err, context.Canceled):
-		f.Type = semconv.ErrorCancelled
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		f.Type = semconv.ErrorTimeout
+	case err == errClosed, errors.Is(err, context.Canceled), errors.Is(x.ctx.Err(), context.Canceled):
+		return semconv.ErrorCancelled
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(x.ctx.Err(), context.DeadlineExceeded),
+		errors.As(err, &timeout) && timeout.Timeout():
+		return semconv.ErrorTimeout
 	}
-	return f
+	return semconv.ErrorConnection
 }
 
 // maxMessage bounds error texts, in bytes.
 const maxMessage = 1024
-
-// body is a response's body that is watched.
-type body struct {
-	io.ReadCloser
-	exchange *exchange
-}
-
-func (b *body) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if n > 0 {
-		b.exchange.read(p[:n], b.exchange.elapsed())
-	}
-	if err != nil {
-		b.exchange.end(err)
-	}
-	return n, err
-}
-
-func (b *body) Close() error {
-	err := b.ReadCloser.Close()
-	b.exchange.end(errClosed)
-	return err
-}

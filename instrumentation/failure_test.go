@@ -23,11 +23,20 @@ func TestFailures(t *testing.T) {
 			w.WriteHeader(429)
 			io.WriteString(w, "slow\x1b[31m\ndown, please")
 		},
-			[]Option{WithErrorBody(15)}, Failure{429, "429", "slow\uFFFD[31m down,"}},
+			[]Option{WithErrorBody(15)}, Failure{429, "429", "slow\uFFFD[31m dow"}},
 		"status alone": {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(503) }, []Option{WithErrorBody(15)}, Failure{503, "503", "Service Unavailable"}},
 		"event": {func(w http.ResponseWriter, r *http.Request) {
 			stream(w, streamEvents[1], `{"error":{"message":"engine died","code":500}}`, streamEvents[5], "[DONE]")
 		}, []Option{WithErrorBody(100)}, Failure{500, "error_event", "engine died"}},
+		"event with a text":  {func(w http.ResponseWriter, r *http.Request) { stream(w, `{"error":"engine died"}`) }, []Option{WithErrorBody(100)}, Failure{0, "error_event", "engine died"}},
+		"body with an error": {func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"error":{"code":7,"type":"x"}}`) }, []Option{WithErrorBody(100)}, Failure{7, "error_event", `{"code":7,"type":"x"}`}},
+		"encoded status": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", "zstd")
+			w.WriteHeader(500)
+			io.WriteString(w, "\x28\xb5\x2f\xfd")
+		}, []Option{WithErrorBody(100)}, Failure{500, "500", "Internal Server Error"}},
+		"negative limits": {func(w http.ResponseWriter, r *http.Request) { stream(w, `{"error":"engine died"}`, "[DONE]") },
+			[]Option{WithErrorBody(-1), WithPerStep(-1), WithChunkGaps(-1)}, Failure{0, "error_event", "the server sent an error"}},
 		"event without leave": {func(w http.ResponseWriter, r *http.Request) { stream(w, `{"error":"engine died"}`) }, nil, Failure{0, "error_event", "the server sent an error"}},
 		"truncated":           {func(w http.ResponseWriter, r *http.Request) { stream(w, streamEvents[:4]...) }, nil, Failure{0, "truncated_stream", "the stream ended without finish_reason and without [DONE]"}},
 		"no JSON":             {func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<html>") }, nil, Failure{0, "invalid_body", "the body is no JSON object"}},

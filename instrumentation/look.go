@@ -1,6 +1,7 @@
 package instrumentation
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -15,20 +16,20 @@ func (a *answer) look(root members, index int) (content bool) {
 		a.look(state, index)
 		return false
 	}
-	if a.id == "" {
-		a.id, a.model = root.text("id"), root.text("model")
-	}
+	a.id = cmp.Or(a.id, cleaned(root.text("id"), maxName))
+	a.model = cmp.Or(a.model, cleaned(root.text("model"), maxName))
 	a.lookUsage(root)
 	a.vllm = a.vllm || strings.HasPrefix(root.text("system_fingerprint"), "vllm-")
 	choices := root.list("choices")
-	for _, c := range choices {
-		a.finish(c.text("finish_reason"))
+	for n, c := range choices {
+		a.finish(choiceIndex(c, n), c.text("finish_reason"))
 		a.sglang = a.sglang || c.get("matched_stop") != nil
 		content = content || hasText(c) || hasText(c.object("delta")) || hasText(c.object("message"))
 	}
-	a.lookEnd(root)
+	a.lookEnd(root, index)
 	a.stats.look(root, choices, index)
-	if root.has("error") && a.failure == nil {
+	// An error beside an unstreamed answer's choices has not kept them from coming.
+	if root.has("error") && a.failure == nil && (a.streamed || len(choices) == 0) {
 		a.failure = errorEvent(root)
 	}
 	return content || hasText(root)
@@ -55,34 +56,38 @@ func (a *answer) lookUsage(root members) {
 	}
 }
 
-// finish takes in the reason of a choice's end; "" is none.
-func (a *answer) finish(reason string) {
+// finish takes in the reason of a choice's end; "" is none. A choice has one, the last that was sent.
+func (a *answer) finish(choice int, reason string) {
 	if reason == "" {
 		return
 	}
 	a.finished = true
-	if len(a.finishReasons) < maxClaims {
-		a.finishReasons = append(a.finishReasons, cleaned(reason, maxName))
+	if choice >= maxChoices {
+		return
 	}
+	if more := choice + 1 - len(a.finishReasons); more > 0 {
+		a.finishReasons = append(a.finishReasons, make([]string, more)...)
+	}
+	a.finishReasons[choice] = cleaned(reason, maxName)
 }
 
-// lookEnd finds the end of an answer where it is not on a choice.
-func (a *answer) lookEnd(root members) {
+// lookEnd finds the end of an answer where it is not on a choice; index is the response's in a batch.
+func (a *answer) lookEnd(root members, index int) {
 	if meta := root.object("meta_info"); meta != nil {
 		// SGLang: {"type": "stop", ...}, in older builds a string.
-		a.finish(meta.text("finish_reason"))
-		a.finish(meta.object("finish_reason").text("type"))
+		a.finish(index, meta.text("finish_reason"))
+		a.finish(index, meta.object("finish_reason").text("type"))
 	}
 	if string(root.get("stop")) == "true" {
 		reason := root.text("stop_type")
 		if reason == "" {
 			reason = "stop"
 		}
-		a.finish(reason)
+		a.finish(index, reason)
 	}
 	switch status := root.text("status"); status {
 	case "completed", "incomplete":
-		a.finish(status)
+		a.finish(index, status)
 	}
 }
 
@@ -92,7 +97,7 @@ var textKeys = []string{"content", "reasoning", "reasoning_content", "text", "de
 // hasText reports whether there is text, reasoning text or a tool call.
 func hasText(m members) bool {
 	for _, key := range textKeys {
-		if m.text(key) != "" {
+		if text := m.get(key); len(text) > len(`""`) && text[0] == '"' {
 			return true
 		}
 	}

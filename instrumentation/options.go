@@ -16,6 +16,9 @@ const ScopeName = "github.com/specdecode/otel/instrumentation"
 // DefaultMaxBody is how much of an unstreamed body, or of one event of a stream, is kept to be read, in bytes.
 const DefaultMaxBody = 8 << 20
 
+// maxMaxBody is the highest limit that can be set, so that sums of it and small numbers stay integers.
+const maxMaxBody = 1 << 30
+
 type config struct {
 	tracers     trace.TracerProvider
 	meters      metric.MeterProvider
@@ -40,6 +43,7 @@ func newConfig(opts []Option) *config {
 	for _, o := range opts {
 		o(c)
 	}
+	c.maxBody = min(max(c.maxBody, 0), maxMaxBody)
 	if c.tracers == nil {
 		c.tracers = otel.GetTracerProvider()
 	}
@@ -74,7 +78,7 @@ func WithFilter(f func(*http.Request) bool) Option {
 func WithProvider(name string) Option { return func(c *config) { c.provider = name } }
 
 // WithMaxBody bounds how many bytes of an unstreamed body, or of one event of a stream, are kept to be read; the
-// default is [DefaultMaxBody]. What is larger passes on all the same, and its stats go unread.
+// default is [DefaultMaxBody], the most is 1 GiB. What is larger passes on all the same, and its stats go unread.
 func WithMaxBody(bytes int) Option { return func(c *config) { c.maxBody = bytes } }
 
 // WithPerStep records per-step arrays of up to max steps, when the engine reports them. The default is none: at

@@ -1,6 +1,7 @@
 package instrumentation
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -27,9 +28,12 @@ const redacted = "<redacted>"
 // rawRecord is one request and its answer in full, in the making.
 type rawRecord struct {
 	max int
-	// size is the number of bytes kept so far; dropped is set when they would be more than max.
-	size    int
-	dropped bool
+	// size is the number of bytes that came so far, with what an event takes beside its text; over is set when they are
+	// more than max.
+	size int
+	over bool
+	// missing says which part of the bodies was not looked at, if one was not.
+	missing string
 
 	body rawBody
 	// responseText is an unstreamed body, and when its last byte arrived.
@@ -65,33 +69,36 @@ type rawError struct {
 	Message string `json:"message"`
 }
 
-func newRawRecord(max int, header http.Header, payload []byte) *rawRecord {
-	r := &rawRecord{max: max, body: rawBody{Headers: map[string]string{}}}
+func newRawRecord(max int, header http.Header, q *request) *rawRecord {
+	r := &rawRecord{max: max, missing: q.unread, body: rawBody{Headers: map[string]string{}}}
 	for name, values := range header {
 		if secretHeaders[http.CanonicalHeaderKey(name)] {
 			values = []string{redacted}
 		}
 		r.body.Headers[name] = strings.Join(values, ", ")
 	}
-	if r.keep(len(payload)) && json.Valid(payload) {
-		r.body.Payload = payload
+	if r.keep(len(q.body)) && json.Valid(q.body) {
+		r.body.Payload = q.body
 	}
 	return r
 }
 
+// eventRoom is what an event takes in JSON beside its text, at the least.
+const eventRoom = len(`{"perf_ns":0,"packets":[{"name":"data","value":""}]}`)
+
 // keep makes room for n bytes; what was kept is let go when there is none.
 func (r *rawRecord) keep(n int) bool {
 	r.size += n
-	if r.size > r.max && !r.dropped {
-		r.dropped = true
+	if r.size > r.max && !r.over {
+		r.over = true
 		r.body.Payload, r.body.Responses, r.responseText = nil, nil, nil
 	}
-	return !r.dropped
+	return !r.over
 }
 
 // event keeps an event of a stream. Until the end its time is after the request's start.
 func (r *rawRecord) event(data []byte, at time.Duration) {
-	if r.keep(len(data)) {
+	if r.keep(eventRoom + len(data)) {
 		r.body.Responses = append(r.body.Responses, rawResponse{Perf: int64(at), Packets: []rawPacket{{"data", string(data)}}})
 	}
 }
@@ -118,20 +125,19 @@ func (r *rawRecord) emit(x *exchange, result *Result) string {
 	if f := result.Failure; f != nil {
 		r.body.Error = &rawError{f.Code, f.Type, f.Message}
 	}
-	body, err := json.Marshal(r.body)
-	if err != nil || r.dropped || len(body) > r.max {
-		r.body.Payload, r.body.Responses = nil, nil
-		r.body.Dropped = fmt.Sprintf("bodies of %d bytes, over %d", max(r.size, len(body)), r.max)
-		body, _ = json.Marshal(r.body)
+	if x.answer.events.oversized > 0 {
+		r.missing = tooLarge("event", x.t.config.maxBody)
 	}
+	body := r.json()
 
 	attrs := append([]attribute.KeyValue{semconv.OutcomeKey.String(result.Outcome)}, x.call.Attributes...)
 	if x.call.Phase != "" {
 		attrs = append(attrs, semconv.RunPhaseKey.String(x.call.Phase))
 	}
-	if x.received > 0 {
-		attrs = append(attrs, semconv.HeadersKey.Int64(int64(x.received)))
+	if x.status != 0 {
+		attrs = append(attrs, conv.HTTPResponseStatusCode(x.status))
 	}
+	attrs = append(attrs, x.timings()...)
 	if result.Failure != nil {
 		attrs = append(attrs, conv.ErrorTypeKey.String(result.Failure.Type))
 	}
@@ -144,4 +150,19 @@ func (r *rawRecord) emit(x *exchange, result *Result) string {
 	record.AddAttributes(attrs...)
 	x.t.logger.Emit(x.ctx, record)
 	return r.body.Dropped
+}
+
+// json is the log record's body. The bodies in it are whole or left out.
+func (r *rawRecord) json() []byte {
+	if r.missing == "" && !r.over {
+		body, err := json.Marshal(r.body)
+		if err == nil && len(body) <= r.max {
+			return body
+		}
+		r.size = max(r.size, len(body))
+	}
+	r.body.Dropped = cmp.Or(r.missing, fmt.Sprintf("bodies of %d bytes, over %d", r.size, r.max))
+	r.body.Payload, r.body.Responses = nil, nil
+	body, _ := json.Marshal(r.body)
+	return body
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
 	sdklog "go.opentelemetry.io/otel/sdk/log"
 )
 
@@ -32,6 +33,14 @@ func TestRawRecords(t *testing.T) {
 		}
 		io.WriteString(w, wholeBody)
 	}, WithRaw(loggers, 3000))
+	attrs := func() map[string]any {
+		m := map[string]any{}
+		logs.records[len(logs.records)-1].WalkAttributes(func(kv attribute.KeyValue) bool {
+			m[string(kv.Key)] = kv.Value.AsInterface()
+			return true
+		})
+		return m
+	}
 	send := func(body string) (rawBody, Result) {
 		r, err := http.NewRequestWithContext(ContextWithCall(context.Background(), &Call{Done: func(r Result) { f.result = r }}),
 			http.MethodPost, f.server.URL+"/v1/chat/completions?"+body, strings.NewReader(body))
@@ -63,6 +72,12 @@ func TestRawRecords(t *testing.T) {
 		require.Equal(t, []rawPacket{{"data", e}}, raw.Responses[i].Packets)
 		require.Greater(t, raw.Responses[i].Perf, raw.StartPerf)
 	}
+	a := attrs()
+	require.Equal(t, int64(200), a["http.response.status_code"])
+	require.Equal(t, "verified", a["spec_decode.request.outcome"])
+	require.Equal(t, int64(result.Headers), a["spec_decode.response.headers"])
+	require.Equal(t, int64(result.FirstChunk), a["spec_decode.response.first_chunk"])
+	require.Equal(t, int64(result.LastChunk), a["spec_decode.response.last_chunk"])
 	raw, _ = send(`{}`)
 	require.Len(t, raw.Responses, 1)
 	require.Equal(t, wholeBody, raw.Responses[0].Text)

@@ -27,7 +27,7 @@ var endpoints = []struct {
 
 // operationOf tells requests that are looked at from others.
 func operationOf(r *http.Request) (genaiconv.OperationNameAttr, bool) {
-	if r.Method != http.MethodPost {
+	if r.Method != http.MethodPost || r.URL == nil {
 		return "", false
 	}
 	for _, e := range endpoints {
@@ -43,42 +43,42 @@ type request struct {
 	operation genaiconv.OperationNameAttr
 	model     string
 	streamed  bool
-	// body is the request's body, nil when it was too large to be kept.
-	body  []byte
-	attrs []attribute.KeyValue
+	// body is the request's body; unread says why it is not here, if it is not.
+	body   []byte
+	unread string
+	attrs  []attribute.KeyValue
 }
 
 // readRequest looks at the body and leaves it in r as it was: r is our own copy of the caller's request.
-func readRequest(r *http.Request, operation genaiconv.OperationNameAttr, max int) (*request, error) {
+func readRequest(r *http.Request, operation genaiconv.OperationNameAttr, max int) *request {
 	q := &request{operation: operation}
-	body, err := peek(r, max)
-	if err != nil {
-		return nil, err
+	if q.body = peek(r, max); len(q.body) > max {
+		q.body, q.unread = nil, tooLarge("request body", max)
 	}
-	q.body = body
-	m, _ := decodeMembers(body)
+	m, _ := decodeMembers(q.body)
 	q.model = cleaned(m.text("model"), maxName)
 	q.streamed = string(m.get("stream")) == "true"
 	q.attrs = q.attributes(m)
-	return q, nil
+	return q
 }
 
-// peek returns the body's bytes, or nil when there are more than max, and leaves the body to be read again.
-func peek(r *http.Request, max int) ([]byte, error) {
+// peek returns the body's bytes, of a longer body the first max+1, and leaves the body to be read again. An error is
+// the transport's to meet.
+func peek(r *http.Request, max int) []byte {
 	if r.Body == nil || r.Body == http.NoBody {
-		return nil, nil
+		return nil
 	}
 	if r.GetBody != nil {
 		copied, err := r.GetBody()
 		if err != nil {
-			return nil, err
+			return nil
 		}
 		defer copied.Close()
 		b, err := io.ReadAll(io.LimitReader(copied, int64(max)+1))
-		if err != nil || len(b) > max {
-			return nil, err
+		if err != nil {
+			return nil
 		}
-		return b, nil
+		return b
 	}
 	b, err := io.ReadAll(io.LimitReader(r.Body, int64(max)+1))
 	rest := r.Body
@@ -86,10 +86,10 @@ func peek(r *http.Request, max int) ([]byte, error) {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(b), errorReader{err}, rest), rest}
-	if err != nil || len(b) > max {
-		return nil, nil
+	if err != nil {
+		return nil
 	}
-	return b, nil
+	return b
 }
 
 // errorReader gives the error that reading ended with, so that the transport sees what it would have seen.

@@ -8,8 +8,11 @@ import "bytes"
 // isInteresting reports whether an event has a member that needs decoding, other than as null or false.
 func isInteresting(event []byte) bool {
 	for _, name := range interesting {
-		if v := valueOf(event, name); len(v) > 0 && v[0] != 'n' && v[0] != 'f' {
-			return true
+		// Several choices have a member of the same name each, and null in one says nothing of the next.
+		for v := valueOf(event, name); len(v) > 0; v = valueOf(v, name) {
+			if v[0] != 'n' && v[0] != 'f' {
+				return true
+			}
 		}
 	}
 	return false

@@ -1,6 +1,7 @@
 package instrumentation
 
 import (
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -14,16 +15,11 @@ import (
 
 // finish records everything of a request whose end has come: span, metrics, raw record, and the caller's own use.
 func (x *exchange) finish(result Result, ignored string) {
-	attrs := []attribute.KeyValue{semconv.OutcomeKey.String(result.Outcome)}
+	attrs := append(make([]attribute.KeyValue, 0, 32), semconv.OutcomeKey.String(result.Outcome))
 	add := func(kv attribute.KeyValue) { attrs = append(attrs, kv) }
 	count := func(key attribute.Key, i acceptance.Int) {
 		if n, ok := i.Get(); ok {
 			add(key.Int64(n))
-		}
-	}
-	after := func(key attribute.Key, d time.Duration) {
-		if d > 0 {
-			add(key.Int64(int64(d)))
 		}
 	}
 	a := &x.answer
@@ -31,20 +27,17 @@ func (x *exchange) finish(result Result, ignored string) {
 		add(conv.HTTPResponseStatusCode(x.status))
 	}
 	if a.id != "" {
-		add(conv.GenAIResponseID(cleaned(a.id, maxName)))
+		add(conv.GenAIResponseID(a.id))
 	}
 	if a.model != "" {
-		add(conv.GenAIResponseModel(cleaned(a.model, maxName)))
+		add(conv.GenAIResponseModel(a.model))
 	}
-	if len(a.finishReasons) > 0 {
-		add(conv.GenAIResponseFinishReasons(a.finishReasons...))
+	if reasons := slices.DeleteFunc(a.finishReasons, func(s string) bool { return s == "" }); len(reasons) > 0 {
+		add(conv.GenAIResponseFinishReasons(reasons...))
 	}
 	count(conv.GenAIUsageInputTokensKey, a.input)
 	count(conv.GenAIUsageOutputTokensKey, a.output)
-	after(semconv.HeadersKey, x.received)
-	after(semconv.FirstChunkKey, a.first)
-	after(semconv.SecondChunkKey, a.second)
-	after(semconv.LastChunkKey, a.last)
+	attrs = append(attrs, x.timings()...)
 	if a.streamed && a.first > 0 {
 		add(conv.GenAIResponseTimeToFirstChunk(a.first.Seconds()))
 	}
@@ -82,6 +75,25 @@ func (x *exchange) finish(result Result, ignored string) {
 	if x.call.Done != nil {
 		x.call.Done(result)
 	}
+}
+
+// timings are the arrivals that were seen, for the span and the raw record.
+func (x *exchange) timings() []attribute.KeyValue {
+	attrs := make([]attribute.KeyValue, 0, 4)
+	for _, t := range []struct {
+		key attribute.Key
+		at  time.Duration
+	}{
+		{semconv.HeadersKey, x.received},
+		{semconv.FirstChunkKey, x.answer.first},
+		{semconv.SecondChunkKey, x.answer.second},
+		{semconv.LastChunkKey, x.answer.last},
+	} {
+		if t.at > 0 {
+			attrs = append(attrs, t.key.Int64(int64(t.at)))
+		}
+	}
+	return attrs
 }
 
 // recordAttributes are the span's attributes that hold the record.

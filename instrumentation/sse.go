@@ -28,27 +28,39 @@ type events struct {
 // write takes the next bytes of the stream, cut anywhere, and calls emit for each event that they complete. What emit
 // gets is valid only during the call.
 func (e *events) write(p []byte, emit func([]byte)) {
-	for len(p) > 0 {
+	// lf is the first LF at or after start. It is looked for once, so that lines that end in CR alone cost no more.
+	lf := -1
+	for start := 0; start < len(p); {
 		if e.afterCR {
 			e.afterCR = false
-			if p[0] == '\n' {
-				p = p[1:]
+			if p[start] == '\n' {
+				start++
 				continue
 			}
 		}
-		end := lineEnd(p)
-		if end < 0 {
-			e.hold(p)
+		if lf < start {
+			if lf = bytes.IndexByte(p[start:], '\n'); lf < 0 {
+				lf = len(p)
+			} else {
+				lf += start
+			}
+		}
+		end := lf
+		if cr := bytes.IndexByte(p[start:lf], '\r'); cr >= 0 {
+			end = start + cr
+		}
+		line := p[start:end]
+		if end == len(p) {
+			e.hold(line)
 			break
 		}
-		line := p[:end]
 		held := len(e.line) > 0
 		if held {
 			e.hold(line)
 			line = e.line
 		}
 		e.afterCR = p[end] == '\r'
-		p = p[end+1:]
+		start = end + 1
 		e.takeLine(line, emit)
 		if held {
 			// The room of a held line is used again.
@@ -57,18 +69,6 @@ func (e *events) write(p []byte, emit func([]byte)) {
 		}
 	}
 	e.keep()
-}
-
-// lineEnd is the place of the first LF or CR, or -1.
-func lineEnd(p []byte) int {
-	end := bytes.IndexByte(p, '\n')
-	if end >= 0 {
-		p = p[:end]
-	}
-	if cr := bytes.IndexByte(p, '\r'); cr >= 0 {
-		return cr
-	}
-	return end
 }
 
 // fieldRoom is what a line may have beside its value: the mark, the name, the colon, the blank.

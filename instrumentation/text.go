@@ -9,19 +9,21 @@ import (
 // cleaned returns s as valid UTF-8 of at most max bytes, without characters that control a terminal. Line breaks and
 // tabs become blanks.
 func cleaned(s string, max int) string {
-	if len(s) > max {
-		for max > 0 && !utf8.RuneStart(s[max]) {
-			max--
-		}
-		s = s[:max]
+	if len(s) <= max && utf8.ValidString(s) && strings.IndexFunc(s, unicode.IsControl) < 0 {
+		return s
 	}
-	return strings.Map(func(r rune) rune {
+	var b strings.Builder
+	for _, r := range s {
 		switch {
 		case r == '\n', r == '\r', r == '\t':
-			return ' '
+			r = ' '
 		case unicode.IsControl(r):
-			return utf8.RuneError
+			r = utf8.RuneError
 		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
+		if b.Len()+utf8.RuneLen(r) > max {
+			break
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }

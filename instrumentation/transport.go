@@ -1,6 +1,8 @@
 package instrumentation
 
 import (
+	"cmp"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -57,13 +59,10 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	call := callFrom(r.Context())
 	// A RoundTripper must not change the caller's request.
 	r = r.Clone(r.Context())
-	q, err := readRequest(r, operation, t.config.maxBody)
-	if err != nil {
-		if r.Body != nil {
-			r.Body.Close()
-		}
-		return nil, err
+	if r.Header == nil {
+		r.Header = http.Header{}
 	}
+	q := readRequest(r, operation, t.config.maxBody)
 	if t.config.ask {
 		ask(r, q, t.config.askEngines)
 	}
@@ -73,13 +72,16 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	x.headers(r)
 
 	resp, err := t.base.RoundTrip(r)
-	if err != nil {
-		x.fail(err)
-		return nil, err
+	if err != nil || resp == nil {
+		x.fail(cmp.Or(err, errNoResponse))
+		return resp, err
 	}
 	x.respond(resp)
 	return resp, nil
 }
+
+// errNoResponse stands for a base that breaks its contract; the caller sees what it returned.
+var errNoResponse = errors.New("neither a response nor an error")
 
 // start begins the request's span.
 func (t *Transport) start(r *http.Request, call *Call, q *request) *exchange {

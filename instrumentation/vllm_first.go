@@ -26,6 +26,9 @@ var vllmFirst = &adapter{
 
 // decodeSparse reads a histogram that is an object with the numbers of accepted tokens as keys.
 func decodeSparse(key string, raw json.RawMessage) (acceptance.Histogram, error) {
+	if len(raw) == 0 {
+		return nil, fmt.Errorf("%s %w", key, errMissing)
+	}
 	sparse, ok := decodeMembers(raw)
 	if !ok {
 		return nil, fmt.Errorf("%s is no object (%s)", key, clip(raw))
