@@ -32,6 +32,9 @@ func (a *answer) look(root members, index int) (content bool) {
 	if root.has("error") && a.failure == nil && (a.streamed || len(choices) == 0) {
 		a.failure = errorEvent(root)
 	}
+	if strings.HasPrefix(root.text("type"), "response.") {
+		return root.text("delta") != ""
+	}
 	return content || hasText(root)
 }
 
@@ -92,7 +95,7 @@ func (a *answer) lookEnd(root members, index int) {
 }
 
 // textKeys are the members of a response, a choice, a delta or a message that hold text of the answer.
-var textKeys = []string{"content", "reasoning", "reasoning_content", "text", "delta"}
+var textKeys = []string{"content", "reasoning", "reasoning_content", "text"}
 
 // hasText reports whether there is text, reasoning text or a tool call.
 func hasText(m members) bool {

@@ -32,6 +32,7 @@ func TestEndpoints(t *testing.T) {
 			false, "no_stats", "", 5, 7, 0, 1, []string{"completed"}},
 		"responses stream": {sse(`{"type":"response.created","response":{"id":"resp_1","status":"in_progress","error":null,"usage":null}}`,
 			`{"type":"response.reasoning_text.delta","delta":"hm"}`, `{"type":"response.output_text.delta","delta":"hi"}`, `{"type":"response.output_text.delta","delta":""}`,
+			`{"type":"response.output_text.done","text":"hi"}`, `{"type":"response.content_part.done","part":{"type":"output_text","text":"hi"}}`,
 			`{"type":"response.completed","response":{"id":"resp_1","status":"completed","error":null,"output":[{"content":[{"text":"hi"}]}],"usage":{"input_tokens":5,"output_tokens":7}}}`),
 			true, "no_stats", "", 5, 7, 0, 2, []string{"completed"}},
 		"responses failed": {sse(`{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"died"}}}`), true, "error", "", -1, -1, 0, 0, nil},

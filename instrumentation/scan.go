@@ -25,7 +25,6 @@ var contentNames = []struct {
 }{
 	{[]byte(`"content"`), '"', '"'},
 	{[]byte(`"text"`), '"', '"'},
-	{[]byte(`"delta"`), '"', '"'},
 	{[]byte(`"reasoning_content"`), '"', '"'},
 	{[]byte(`"reasoning"`), '"', '"'},
 	{[]byte(`"tool_calls"`), '[', ']'},
@@ -33,6 +32,13 @@ var contentNames = []struct {
 
 // content returns the bytes from the first text, reasoning text or tool call of an event that is not empty, or nil.
 func content(event []byte) []byte {
+	if isResponseEvent(event) {
+		// Other events of /v1/responses say again what the deltas said.
+		if v := valueOf(event, deltaName); len(v) > 1 && v[0] == '"' && v[1] != '"' {
+			return v
+		}
+		return nil
+	}
 	for _, c := range contentNames {
 		for rest := event; ; {
 			v := valueOf(rest, c.name)
@@ -46,6 +52,22 @@ func content(event []byte) []byte {
 		}
 	}
 	return nil
+}
+
+var (
+	deltaName      = []byte(`"delta"`)
+	typeName       = []byte(`"type"`)
+	responsePrefix = []byte(`"response.`)
+)
+
+// isResponseEvent tells the events of /v1/responses by their type.
+func isResponseEvent(event []byte) bool {
+	for v := valueOf(event, typeName); v != nil; v = valueOf(v, typeName) {
+		if bytes.HasPrefix(v, responsePrefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // template is what the ordinary events of a stream have in common: they differ in their text only. An event that fits
