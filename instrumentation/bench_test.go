@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,49 +30,101 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkStream sends requests that are answered with a stream of 300 events, with the transport and without, in one
-// run: what counts is the ratio. The processor time is that of client and server. One client decodes what it gets, as
-// clients do; the other only reads.
+// BenchmarkStream sends requests that are answered with a stream of 300 events, in turns with the transport and without
+// it. What counts are the ratios of processor time and allocations, client and server together, since neither machine
+// nor figures stand still. A paced server sends an event when the one before was read, as an engine that takes its time
+// for each step; a flooding one does not wait, and a Read gets several. One client decodes what it gets, as clients do;
+// the other only reads.
 func BenchmarkStream(b *testing.B) {
 	var events []string
 	for i := range benchEvents - 3 {
 		events = append(events, fmt.Sprintf(`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1796127040,"model":"tiny","choices":[{"index":0,"delta":{"content":"word %d"},"logprobs":null,"finish_reason":null,"token_ids":null}]}`, i))
 	}
 	events = append(events, streamEvents[4:]...)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { stream(w, events...) }))
+	for _, server := range []string{"paced", "flooding"} {
+		for _, client := range []struct {
+			name string
+			read func(io.Reader) error
+		}{{"decoding", decodeAll}, {"reading", readAll}} {
+			b.Run(server+"/"+client.name, func(b *testing.B) { benchStream(b, events, server == "paced", client.read) })
+		}
+	}
+}
+
+// benchTurn is how many requests a turn has.
+const benchTurn = 10
+
+func benchStream(b *testing.B, events []string, paced bool, read func(io.Reader) error) {
+	// Each Read of the client lets the paced server send one event more.
+	reads := make(chan struct{}, 4*len(events))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for i, e := range events {
+			if paced && i > 0 {
+				<-reads
+			}
+			io.WriteString(w, "data: "+e+"\n\n")
+			w.(http.Flusher).Flush()
+		}
+	}))
 	defer server.Close()
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	defer base.CloseIdleConnections()
-	transports := []struct {
-		name string
-		http.RoundTripper
-	}{
-		{"without", base},
-		{"with", NewTransport(base, WithTracerProvider(sdktrace.NewTracerProvider()))},
+	var used [2]struct {
+		cpu     time.Duration
+		mallocs uint64
 	}
-	for _, client := range []struct {
-		name string
-		read func(io.Reader) error
-	}{{"decoding", decodeAll}, {"reading", readAll}} {
-		for _, transport := range transports {
-			b.Run(client.name+"/"+transport.name, func(b *testing.B) {
-				c := &http.Client{Transport: transport}
-				b.ReportAllocs()
-				before := cpu(b)
-				for b.Loop() {
-					resp, err := c.Post(server.URL+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"m","stream":true}`))
-					if err != nil {
-						b.Fatal(err)
-					}
-					if err := client.read(resp.Body); err != nil {
-						b.Fatal(err)
-					}
-					resp.Body.Close()
+	transports := [2]http.RoundTripper{base, NewTransport(base, WithTracerProvider(sdktrace.NewTracerProvider()))}
+	for b.Loop() {
+		for i, transport := range transports {
+			c := &http.Client{Transport: transport}
+			cpuBefore, mallocsBefore := cpu(b), mallocs()
+			for range benchTurn {
+				for len(reads) > 0 {
+					<-reads
 				}
-				b.ReportMetric(float64(cpu(b)-before)/float64(b.N), "cpu-ns/op")
-			})
+				resp, err := c.Post(server.URL+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"m","stream":true}`))
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := read(signalling{resp.Body, reads}); err != nil {
+					b.Fatal(err)
+				}
+				resp.Body.Close()
+			}
+			used[i].cpu += cpu(b) - cpuBefore
+			used[i].mallocs += mallocs() - mallocsBefore
 		}
 	}
+	requests := float64(b.N * benchTurn)
+	b.ReportMetric(0, "ns/op") // It would be that of a turn of each.
+	b.ReportMetric(float64(used[0].cpu)/requests, "cpu-ns/request-without")
+	b.ReportMetric(float64(used[1].cpu)/float64(used[0].cpu), "cpu-ratio")
+	b.ReportMetric(float64(used[0].mallocs)/requests, "allocs/request-without")
+	b.ReportMetric(float64(used[1].mallocs)/float64(used[0].mallocs), "allocs-ratio")
+}
+
+func mallocs() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.Mallocs
+}
+
+// signalling tells of each Read that got something.
+type signalling struct {
+	io.Reader
+	reads chan<- struct{}
+}
+
+func (s signalling) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if n > 0 {
+		select {
+		case s.reads <- struct{}{}:
+		default: // Nobody waits.
+		}
+	}
+	return n, err
 }
 
 // decodeAll is what a client does that uses the answer: it decodes each chunk.
