@@ -118,12 +118,12 @@ func (a *answer) event(data []byte, at time.Duration) {
 	if a.onEvent != nil {
 		a.onEvent(data, at)
 	}
-	if bytes.Equal(bytes.TrimSpace(data), doneMark) {
-		a.done = true
-		return
-	}
 	if a.usual.matches(data) {
 		a.chunk(at)
+		return
+	}
+	if bytes.Equal(bytes.TrimSpace(data), doneMark) {
+		a.done = true
 		return
 	}
 	if !isInteresting(data) {

@@ -29,11 +29,14 @@ func ContextWithCall(ctx context.Context, c *Call) context.Context {
 	return context.WithValue(ctx, callKey{}, c)
 }
 
+// noCall is what a caller says who says nothing.
+var noCall Call
+
 func callFrom(ctx context.Context) *Call {
 	if c, ok := ctx.Value(callKey{}).(*Call); ok {
 		return c
 	}
-	return &Call{}
+	return &noCall
 }
 
 // Result is what became of one request.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -59,9 +58,20 @@ type claim struct {
 	choice  int
 }
 
+func compareClaims(x, y claim) int {
+	return cmp.Or(cmp.Compare(x.adapter, y.adapter), cmp.Compare(x.choice, y.choice))
+}
+
+// claimed is a member that an adapter will read, and a copy of its bytes.
+type claimed struct {
+	claim
+	raw json.RawMessage
+}
+
 // stats are the members that an answer has shown so far. In a stream the last one of each kind counts.
 type stats struct {
-	members map[claim]json.RawMessage
+	// members are in the order of their claims.
+	members []claimed
 	// size is the number of bytes kept, at most max.
 	size, max int
 	// unread says why there is no record although there are stats, if so: a part would be no record of the request.
@@ -88,7 +98,11 @@ func (s *stats) put(c claim, raw json.RawMessage) {
 	if raw == nil || s.unread != "" || !adapters[c.adapter].claim(raw) {
 		return
 	}
-	s.size += len(raw) - len(s.members[c])
+	place, known := slices.BinarySearchFunc(s.members, c, func(m claimed, c claim) int { return compareClaims(m.claim, c) })
+	s.size += len(raw)
+	if known {
+		s.size -= len(s.members[place].raw)
+	}
 	switch {
 	case c.choice >= maxChoices:
 		s.unread = fmt.Sprintf("stats of more than %d choices not read", maxChoices)
@@ -99,10 +113,10 @@ func (s *stats) put(c claim, raw json.RawMessage) {
 		s.members = nil
 		return
 	}
-	if s.members == nil {
-		s.members = map[claim]json.RawMessage{}
+	if !known {
+		s.members = slices.Insert(s.members, place, claimed{claim: c})
 	}
-	s.members[c] = append(json.RawMessage(nil), raw...)
+	s.members[place].raw = append(s.members[place].raw[:0], raw...)
 }
 
 // maxChoices bounds how many choices of one answer are kept, whatever numbers a stream gives them. OpenAI's API has at
@@ -120,16 +134,13 @@ func choiceIndex(choice members, place int) int {
 // record makes one record of everything that was shown; nil without an error when nothing was. An error says which
 // member broke which identity.
 func (s *stats) record() (record *acceptance.Record, ignored string, err error) {
-	claims := slices.SortedFunc(maps.Keys(s.members), func(x, y claim) int {
-		return cmp.Or(cmp.Compare(x.adapter, y.adapter), cmp.Compare(x.choice, y.choice))
-	})
-	for _, c := range claims {
-		if c.adapter != claims[0].adapter {
+	for _, c := range s.members {
+		if c.adapter != s.members[0].adapter {
 			break
 		}
 		a := adapters[c.adapter]
 		member := strings.Join(a.keys, ".")
-		r, left, err := a.decode(s.members[c])
+		r, left, err := a.decode(c.raw)
 		if err == nil {
 			err = r.Validate()
 		}

@@ -43,7 +43,7 @@ func TestClaimsAreDisjoint(t *testing.T) {
 				return
 			}
 			require.Len(t, s.members, 1)
-			for claim := range s.members {
+			for _, claim := range s.members {
 				require.Same(t, c.want, adapters[claim.adapter])
 			}
 			r, ignored, err := s.record()

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"mime"
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,8 +55,8 @@ func (x *exchange) respond(resp *http.Response) {
 	x.received = x.elapsed()
 	x.status, x.header = resp.StatusCode, resp.Header
 	x.answer = newAnswer(x.t.config)
-	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	x.answer.streamed = mediaType == "text/event-stream"
+	mediaType, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	x.answer.streamed = strings.EqualFold(strings.TrimSpace(mediaType), "text/event-stream")
 	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		// The caller asked for it and decodes it; net/http decodes what it asked for itself.
 		x.answer.unread = "body in encoding " + cleaned(encoding, maxName) + " not read"

@@ -101,7 +101,7 @@ func decodeList(raw []byte) []members {
 }
 
 func objectsOf(raw json.RawMessage) (list []members) {
-	for _, e := range splitArray(raw) {
+	for _, e := range elements(raw) {
 		if e[0] == '{' {
 			list = append(list, splitObject(e))
 		}
@@ -164,14 +164,13 @@ func parseCounts(key string, array json.RawMessage) ([]int64, error) {
 	if array[0] != '[' {
 		return nil, fmt.Errorf("%s is no array (%s)", key, clip(array))
 	}
-	elements := splitArray(array)
-	counts := make([]int64, len(elements))
-	for i, e := range elements {
+	counts := make([]int64, 0, min(bytes.Count(array, []byte(","))+1, 64))
+	for i, e := range elements(array) {
 		n, err := parseCount(e)
 		if err != nil {
 			return nil, fmt.Errorf("%s[%d] %w", key, i, err)
 		}
-		counts[i] = n
+		counts = append(counts, n)
 	}
 	return counts, nil
 }

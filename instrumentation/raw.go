@@ -137,7 +137,7 @@ func (r *rawRecord) emit(x *exchange, result *Result) string {
 	if x.status != 0 {
 		attrs = append(attrs, conv.HTTPResponseStatusCode(x.status))
 	}
-	attrs = append(attrs, x.timings()...)
+	attrs = x.timings(attrs)
 	if result.Failure != nil {
 		attrs = append(attrs, conv.ErrorTypeKey.String(result.Failure.Type))
 	}

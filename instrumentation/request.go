@@ -2,9 +2,9 @@ package instrumentation
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -49,47 +49,55 @@ type request struct {
 	attrs  []attribute.KeyValue
 }
 
-// readRequest looks at the body and leaves it in r as it was: r is our own copy of the caller's request.
-func readRequest(r *http.Request, operation genaiconv.OperationNameAttr, max int) *request {
-	q := &request{operation: operation}
-	if q.body = peek(r, max); len(q.body) > max {
+// readRequest looks at the request's body. It returns the body to send: when the caller's own had to be read, that
+// is another one with the same bytes.
+func readRequest(r *http.Request, operation genaiconv.OperationNameAttr, max int) (q *request, body io.ReadCloser) {
+	q = &request{operation: operation}
+	if q.body, body = peek(r, max); len(q.body) > max {
 		q.body, q.unread = nil, tooLarge("request body", max)
 	}
 	m, _ := decodeMembers(q.body)
 	q.model = cleaned(m.text("model"), maxName)
 	q.streamed = string(m.get("stream")) == "true"
 	q.attrs = q.attributes(m)
-	return q
+	return q, body
 }
 
-// peek returns the body's bytes, of a longer body the first max+1, and leaves the body to be read again. An error is
-// the transport's to meet.
-func peek(r *http.Request, max int) []byte {
+// peek returns the body's bytes, of a longer body the first max+1, and the body to send. An error is the transport's
+// to meet.
+func peek(r *http.Request, max int) ([]byte, io.ReadCloser) {
 	if r.Body == nil || r.Body == http.NoBody {
-		return nil
+		return nil, r.Body
 	}
 	if r.GetBody != nil {
 		copied, err := r.GetBody()
 		if err != nil {
-			return nil
+			return nil, r.Body
 		}
 		defer copied.Close()
-		b, err := io.ReadAll(io.LimitReader(copied, int64(max)+1))
+		b, err := readUpTo(copied, r.ContentLength, max)
 		if err != nil {
-			return nil
+			return nil, r.Body
 		}
-		return b
+		return b, r.Body
 	}
-	b, err := io.ReadAll(io.LimitReader(r.Body, int64(max)+1))
-	rest := r.Body
-	r.Body = struct {
+	b, err := readUpTo(r.Body, r.ContentLength, max)
+	again := struct {
 		io.Reader
 		io.Closer
-	}{io.MultiReader(bytes.NewReader(b), errorReader{err}, rest), rest}
+	}{io.MultiReader(bytes.NewReader(b), errorReader{err}, r.Body), r.Body}
 	if err != nil {
-		return nil
+		return nil, again
 	}
-	return b
+	return b, again
+}
+
+// readUpTo reads at most limit+1 bytes. length is what the request says, -1 when it does not know.
+func readUpTo(r io.Reader, length int64, limit int) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(int(min(max(length, 0), int64(limit), 1<<20)) + bytes.MinRead)
+	_, err := b.ReadFrom(io.LimitReader(r, int64(limit)+1))
+	return b.Bytes(), err
 }
 
 // errorReader gives the error that reading ended with, so that the transport sees what it would have seen.
@@ -125,7 +133,7 @@ var (
 )
 
 func (q *request) attributes(m members) []attribute.KeyValue {
-	attrs := []attribute.KeyValue{conv.GenAIOperationNameKey.String(string(q.operation))}
+	attrs := append(make([]attribute.KeyValue, 0, 16), conv.GenAIOperationNameKey.String(string(q.operation)))
 	if q.model != "" {
 		attrs = append(attrs, conv.GenAIRequestModel(q.model))
 	}
@@ -141,8 +149,7 @@ func (q *request) attributes(m members) []attribute.KeyValue {
 		}
 	}
 	for _, p := range floatParameters {
-		var v float64
-		if m.has(p.name) && json.Unmarshal(m.get(p.name), &v) == nil {
+		if v, err := strconv.ParseFloat(string(m.get(p.name)), 64); m.has(p.name) && err == nil {
 			attrs = append(attrs, p.key.Float64(v))
 		}
 	}

@@ -37,7 +37,7 @@ func (x *exchange) finish(result Result, ignored string) {
 	}
 	count(conv.GenAIUsageInputTokensKey, a.input)
 	count(conv.GenAIUsageOutputTokensKey, a.output)
-	attrs = append(attrs, x.timings()...)
+	attrs = x.timings(attrs)
 	if a.streamed && a.first > 0 {
 		add(conv.GenAIResponseTimeToFirstChunk(a.first.Seconds()))
 	}
@@ -45,7 +45,7 @@ func (x *exchange) finish(result Result, ignored string) {
 		add(semconv.ChunkGapsKey.Int64Slice(a.gaps))
 	}
 	if result.Record != nil {
-		attrs = append(attrs, x.recordAttributes(result.Record)...)
+		attrs = x.appendRecord(attrs, result.Record)
 	}
 	if result.CorruptReason != "" {
 		add(semconv.CorruptReasonKey.String(result.CorruptReason))
@@ -77,9 +77,8 @@ func (x *exchange) finish(result Result, ignored string) {
 	}
 }
 
-// timings are the arrivals that were seen, for the span and the raw record.
-func (x *exchange) timings() []attribute.KeyValue {
-	attrs := make([]attribute.KeyValue, 0, 4)
+// timings appends the arrivals that were seen, for the span and the raw record.
+func (x *exchange) timings(attrs []attribute.KeyValue) []attribute.KeyValue {
 	for _, t := range []struct {
 		key attribute.Key
 		at  time.Duration
@@ -96,14 +95,14 @@ func (x *exchange) timings() []attribute.KeyValue {
 	return attrs
 }
 
-// recordAttributes are the span's attributes that hold the record.
-func (x *exchange) recordAttributes(r *acceptance.Record) []attribute.KeyValue {
-	attrs := []attribute.KeyValue{
+// appendRecord appends the span's attributes that hold the record.
+func (x *exchange) appendRecord(attrs []attribute.KeyValue, r *acceptance.Record) []attribute.KeyValue {
+	attrs = append(attrs,
 		semconv.EngineKey.String(r.Engine),
 		conv.GenAIProviderNameKey.String(r.Engine),
 		semconv.DraftTokensKey.Int64(r.Drafted),
 		semconv.AcceptedDraftTokensKey.Int64(r.Accepted),
-	}
+	)
 	if n, ok := r.Steps.Get(); ok {
 		attrs = append(attrs, semconv.StepsKey.Int64(n))
 	}

@@ -3,6 +3,7 @@ package instrumentation
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 )
 
 // These functions take JSON apart that is known to be valid. They copy nothing and do not recurse.
@@ -26,19 +27,22 @@ func splitObject(b []byte) members {
 	return m
 }
 
-// splitArray lists the elements of an array; nil when the value is none.
-func splitArray(b []byte) (elements []json.RawMessage) {
-	if len(b) == 0 || b[0] != '[' {
-		return nil
-	}
-	for i := space(b, 1); b[i] != ']'; {
-		end := valueEnd(b, i)
-		elements = append(elements, json.RawMessage(b[i:end:end]))
-		if i = space(b, end); b[i] == ',' {
-			i = space(b, i+1)
+// elements goes through an array; anything else has none.
+func elements(b []byte) iter.Seq2[int, json.RawMessage] {
+	return func(yield func(int, json.RawMessage) bool) {
+		if len(b) == 0 || b[0] != '[' {
+			return
+		}
+		for n, i := 0, space(b, 1); b[i] != ']'; n++ {
+			end := valueEnd(b, i)
+			if !yield(n, json.RawMessage(b[i:end:end])) {
+				return
+			}
+			if i = space(b, end); b[i] == ',' {
+				i = space(b, i+1)
+			}
 		}
 	}
-	return elements
 }
 
 // space is the place of the next byte that is not white space.

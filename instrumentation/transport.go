@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/log"
 	"go.opentelemetry.io/otel/propagation"
 	conv "go.opentelemetry.io/otel/semconv/v1.41.0"
@@ -57,17 +57,17 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 
 	call := callFrom(r.Context())
-	// A RoundTripper must not change the caller's request.
-	r = r.Clone(r.Context())
-	if r.Header == nil {
+	q, body := readRequest(r, operation, t.config.maxBody)
+	x := t.start(r, call, q)
+	// A RoundTripper must not change the caller's request. This copy gets another body and more headers.
+	r = r.WithContext(x.ctx)
+	r.Body = body
+	if r.Header = r.Header.Clone(); r.Header == nil {
 		r.Header = http.Header{}
 	}
-	q := readRequest(r, operation, t.config.maxBody)
 	if t.config.ask {
 		ask(r, q, t.config.askEngines)
 	}
-	x := t.start(r, call, q)
-	r = r.WithContext(x.ctx)
 	t.config.propagators.Inject(x.ctx, propagation.HeaderCarrier(r.Header))
 	x.headers(r)
 
@@ -89,17 +89,18 @@ func (t *Transport) start(r *http.Request, call *Call, q *request) *exchange {
 	if q.model != "" {
 		name += " " + q.model
 	}
-	attrs := append(q.attrs, conv.GenAIProviderNameKey.String(t.provider()))
-	attrs = append(attrs, serverAttributes(r)...)
+	attrs := append(q.attrs, conv.GenAIProviderNameKey.String(t.provider()), conv.ServerAddress(r.URL.Hostname()), conv.ServerPort(port(r.URL)))
 	attrs = append(attrs, call.Attributes...)
 	if call.Phase != "" {
 		attrs = append(attrs, semconv.RunPhaseKey.String(call.Phase))
 	}
 	x := &exchange{t: t, call: call, request: q, started: time.Now()}
 	x.ctx, x.span = t.tracer.Start(r.Context(), name,
-		trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(x.started), trace.WithAttributes(attrs...))
+		clientSpan, trace.WithTimestamp(x.started), trace.WithAttributes(attrs...))
 	return x
 }
+
+var clientSpan = trace.WithSpanKind(trace.SpanKindClient)
 
 // defaultProvider is the API that is spoken, for as long as the engine is not known.
 const defaultProvider = "openai"
@@ -111,15 +112,14 @@ func (t *Transport) provider() string {
 	return defaultProvider
 }
 
-func serverAttributes(r *http.Request) []attribute.KeyValue {
-	attrs := []attribute.KeyValue{conv.ServerAddress(r.URL.Hostname())}
-	port, err := strconv.Atoi(r.URL.Port())
+// port is the server's, by the scheme when the URL has none.
+func port(u *url.URL) int {
+	n, err := strconv.Atoi(u.Port())
 	switch {
 	case err == nil:
-	case r.URL.Scheme == "https":
-		port = 443
-	default:
-		port = 80
+		return n
+	case u.Scheme == "https":
+		return 443
 	}
-	return append(attrs, conv.ServerPort(port))
+	return 80
 }

@@ -81,7 +81,7 @@ func decodeByDraftLength(raw json.RawMessage) (acceptance.ByDraftLength, error) 
 		if len(raw) == 0 || raw[0] != '[' {
 			return nil, fmt.Errorf("is no object (%s)", clip(raw))
 		}
-		for d, row := range splitArray(raw) {
+		for d, row := range elements(raw) {
 			rows = append(rows, member{[]byte(strconv.Itoa(d)), row})
 		}
 	}
