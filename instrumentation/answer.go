@@ -54,7 +54,7 @@ func (a *answer) write(p []byte, at time.Duration) {
 	switch {
 	case a.unread != "":
 	case a.streamed:
-		a.events.write(p, func(data []byte) { a.event(data, at) })
+		a.events.write(p, func(data []byte) { a.event(data, at) }, func(p []byte) int { return a.ordinary(p, at) })
 	case len(a.body)+len(p) > a.max:
 		a.body, a.unread = nil, tooLarge("body", a.max)
 	default:
@@ -112,15 +112,24 @@ func (a *answer) whole() {
 
 var doneMark = []byte("[DONE]")
 
+// ordinary reads the event that p begins with if it looks as usual, and returns how many bytes it takes; otherwise 0.
+func (a *answer) ordinary(p []byte, at time.Duration) int {
+	data, n := a.usual.cut(p)
+	if n == 0 || len(data) > a.max {
+		return 0
+	}
+	if a.onEvent != nil {
+		a.onEvent(data, at)
+	}
+	a.chunk(at)
+	return n
+}
+
 // event reads one event of a stream. Most events have a piece of text and nothing else of interest: those are not
 // decoded.
 func (a *answer) event(data []byte, at time.Duration) {
 	if a.onEvent != nil {
 		a.onEvent(data, at)
-	}
-	if a.usual.matches(data) {
-		a.chunk(at)
-		return
 	}
 	if bytes.Equal(bytes.TrimSpace(data), doneMark) {
 		a.done = true

@@ -126,8 +126,8 @@ func (b *partsBody) Read(p []byte) (n int, err error) {
 
 func (b *partsBody) Close() error { return nil }
 
-// The result does not depend on where the bytes are cut. A long stream is cut at every byte in front of the reader of
-// events: what comes out of that is all that the rest sees.
+// The result does not depend on where the bytes are cut. Of a long stream, cut at every byte, the events are compared:
+// the rest sees nothing else.
 func TestCasesCutAtEveryByte(t *testing.T) {
 	list := append(cases(t, "responses.jsonl"), cases(t, "vllm-0.32.jsonl")...)
 	every := 1
@@ -165,22 +165,23 @@ func (c *responseCase) cutEvents(t *testing.T, every int) {
 	var whole []string
 	e := events{max: DefaultMaxBody}
 	keep := func(event []byte) { whole = append(whole, string(event)) }
-	e.write([]byte(c.Body), keep)
+	e.write([]byte(c.Body), keep, nil)
 	e.end(keep)
 	body := []byte(c.Body)
 	for cut := 0; cut < len(body); cut += every {
 		rest := whole
-		e := events{max: DefaultMaxBody}
-		compare := func(event []byte) {
+		a := newAnswer(newConfig(nil))
+		a.streamed = true
+		a.onEvent = func(event []byte, _ time.Duration) {
 			if len(rest) == 0 || rest[0] != string(event) {
 				t.Errorf("%s cut at %d: another event", c.Name, cut)
 				return
 			}
 			rest = rest[1:]
 		}
-		e.write(body[:cut], compare)
-		e.write(body[cut:], compare)
-		e.end(compare)
+		a.write(body[:cut], 1)
+		a.write(body[cut:], 1)
+		a.end(1)
 		if len(rest) > 0 {
 			t.Errorf("%s cut at %d: %d events are missing", c.Name, cut, len(rest))
 		}

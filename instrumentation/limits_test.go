@@ -125,7 +125,7 @@ func TestManyLinesInOneRead(t *testing.T) {
 	stream := []byte(strings.Repeat("\r", 4<<20) + "data: a\r\r")
 	var got []string
 	e := events{max: 100}
-	e.write(stream, func(b []byte) { got = append(got, string(b)) })
+	e.write(stream, func(b []byte) { got = append(got, string(b)) }, nil)
 	require.Equal(t, []string{"a"}, got)
 }
 

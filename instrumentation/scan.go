@@ -76,7 +76,7 @@ type template struct{ before, after []byte }
 
 // learn takes an ordinary event as the example; text is the rest of it from its text on.
 func (t *template) learn(event, text []byte) {
-	if text[0] != '"' {
+	if text[0] != '"' || bytes.IndexByte(event, '\n') >= 0 {
 		return
 	}
 	start := len(event) - len(text) + 1
@@ -88,15 +88,36 @@ func (t *template) learn(event, text []byte) {
 	t.after = append(t.after[:0], event[start+end:]...)
 }
 
-// matches reports whether the event is the example with another text, which is not empty.
-func (t *template) matches(event []byte) bool {
-	if len(t.before) == 0 || len(event) <= len(t.before)+len(t.after) || !bytes.HasPrefix(event, t.before) || !bytes.HasSuffix(event, t.after) {
-		return false
+// cut returns the event that a stream begins with, and how many bytes it takes with its closing empty line, if it is the
+// example with another text that is not empty; otherwise 0.
+func (t *template) cut(stream []byte) (event []byte, n int) {
+	event, found := bytes.CutPrefix(stream, dataPrefix)
+	if !found || len(t.before) == 0 || !bytes.HasPrefix(event, t.before) {
+		return nil, 0
 	}
-	text := event[len(t.before) : len(event)-len(t.after)]
-	// A quote in it would be another string, a backslash at its end would make the closing quote a part of it.
-	return bytes.IndexByte(text, '"') < 0 && text[len(text)-1] != '\\'
+	rest := event[len(t.before):]
+	// A backslash before the quote would make it a part of the text, and a line's end would make the rest another field.
+	end := bytes.IndexByte(rest, '"')
+	if end < 1 || rest[end-1] == '\\' || bytes.IndexByte(rest[:end], '\n') >= 0 || bytes.IndexByte(rest[:end], '\r') >= 0 {
+		return nil, 0
+	}
+	if rest = rest[end:]; !bytes.HasPrefix(rest, t.after) {
+		return nil, 0
+	}
+	rest = rest[len(t.after):]
+	length := len(event) - len(rest)
+	for _, close := range closings {
+		if bytes.HasPrefix(rest, close) {
+			return event[:length], len(stream) - len(rest) + len(close)
+		}
+	}
+	return nil, 0
 }
+
+var (
+	dataPrefix = []byte("data: ")
+	closings   = [][]byte{[]byte("\n\n"), []byte("\r\n\r\n")}
+)
 
 // valueOf returns the bytes from the value of the first member with the quoted name, or nil.
 func valueOf(event, name []byte) []byte {

@@ -2,7 +2,9 @@ package instrumentation
 
 import (
 	"bytes"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,12 +21,8 @@ func TestScanAgreesWithDecoding(t *testing.T) {
 			}
 			e := events{max: DefaultMaxBody}
 			var usual template
-			e.write([]byte(c.Body), func(data []byte) {
-				if usual.matches(data) {
-					matched++
-					require.False(t, isInteresting(data), string(data))
-					require.NotNil(t, content(data), string(data))
-				} else if text := content(data); text != nil && !isInteresting(data) {
+			look := func(data []byte) {
+				if text := content(data); text != nil && !isInteresting(data) {
 					usual.learn(data, text)
 				}
 				root, ok := decodeMembers(data)
@@ -41,6 +39,16 @@ func TestScanAgreesWithDecoding(t *testing.T) {
 					require.False(t, a.finished)
 					require.Equal(t, answer{}.output, a.output)
 				}
+			}
+			e.write([]byte(c.Body), look, func(stream []byte) int {
+				data, n := usual.cut(stream)
+				if n > 0 {
+					matched++
+					require.False(t, isInteresting(data), string(data))
+					require.NotNil(t, content(data), string(data))
+					look(data)
+				}
+				return n
 			})
 		}
 	}
@@ -81,7 +89,8 @@ func TestScan(t *testing.T) {
 func TestTemplate(t *testing.T) {
 	var usual template
 	example := []byte(`{"choices":[{"delta":{"content":"a"},"finish_reason":null}]}`)
-	require.False(t, usual.matches(example))
+	_, n := usual.cut([]byte("data: " + string(example) + "\n\n"))
+	require.Zero(t, n)
 	usual.learn(example, content(example))
 	for event, want := range map[string]bool{
 		string(example): true,
@@ -93,8 +102,23 @@ func TestTemplate(t *testing.T) {
 		`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`:                   false,
 		`{"choices":[{"delta":{"content":"a"},"finish_reason":null}],"usage":{}}`:          false,
 		`{"choices":[{"delta":{"content":"`:                                                false,
+		"{\"choices\":[{\"delta\":{\"content\":\"a\nb\"},\"finish_reason\":null}]}":        false,
+		"{\"choices\":[{\"delta\":{\"content\":\"a\rb\"},\"finish_reason\":null}]}":        false,
 	} {
-		require.Equal(t, want, usual.matches([]byte(event)), event)
+		for _, end := range []string{"\n\n", "\r\n\r\n"} {
+			stream := "data: " + event + end
+			data, n := usual.cut([]byte(stream + "data: more"))
+			require.Equal(t, want, n > 0, event)
+			if want {
+				require.Equal(t, event, string(data))
+				require.Equal(t, len(stream), n)
+			}
+		}
+		// The event goes on, or its end has not come.
+		for _, end := range []string{"", "\n", "\ndata: more\n\n", "\r\n", "}\n\n"} {
+			_, n := usual.cut([]byte("data: " + event + end))
+			require.Zero(t, n, event)
+		}
 	}
 }
 
@@ -125,7 +149,26 @@ func FuzzAnswer(f *testing.F) {
 		if whole.Record != nil {
 			require.NoError(t, whole.Record.Validate())
 		}
+		if streamed {
+			// Character by character no event is known by its shape.
+			wantEvents, wantChunks := watch(strings.Split(body, "")...)
+			gotEvents, gotChunks := watch(body)
+			require.Equal(t, wantEvents, gotEvents)
+			require.Equal(t, wantChunks, gotChunks)
+		}
 	})
+}
+
+// watch returns the events of a stream and the number of its chunks with content.
+func watch(parts ...string) (events []string, chunks int) {
+	a := newAnswer(newConfig(nil))
+	a.streamed = true
+	a.onEvent = func(data []byte, _ time.Duration) { events = append(events, string(data)) }
+	for _, p := range parts {
+		a.write([]byte(p), 1)
+	}
+	a.end(1)
+	return events, len(a.gaps)
 }
 
 // FuzzAdapters feeds each adapter arbitrary members: what it makes of them holds together or is an error.

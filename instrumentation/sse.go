@@ -26,8 +26,9 @@ type events struct {
 }
 
 // write takes the next bytes of the stream, cut anywhere, and calls emit for each event that they complete. What emit
-// gets is valid only during the call.
-func (e *events) write(p []byte, emit func([]byte)) {
+// gets is valid only during the call. skip, unless it is nil, is asked where an event may begin: it says how many bytes
+// the event takes that it has read itself, with the closing empty line, or 0.
+func (e *events) write(p []byte, emit func([]byte), skip func([]byte) int) {
 	// lf is the first LF at or after start. It is looked for once, so that lines that end in CR alone cost no more.
 	lf := -1
 	for start := 0; start < len(p); {
@@ -35,6 +36,12 @@ func (e *events) write(p []byte, emit func([]byte)) {
 			e.afterCR = false
 			if p[start] == '\n' {
 				start++
+				continue
+			}
+		}
+		if skip != nil && !e.hasData && len(e.line) == 0 {
+			if n := skip(p[start:]); n > 0 {
+				start += n
 				continue
 			}
 		}

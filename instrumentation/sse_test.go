@@ -11,7 +11,7 @@ func split(max int, parts ...string) (list []string, oversized int) {
 	e := events{max: max}
 	keep := func(b []byte) { list = append(list, string(b)) }
 	for _, p := range parts {
-		e.write([]byte(p), keep)
+		e.write([]byte(p), keep, nil)
 	}
 	e.end(keep)
 	return list, e.oversized
