@@ -96,8 +96,14 @@ func ask(ctx context.Context, tracers trace.TracerProvider, base http.RoundTripp
 		Name:       "run",
 		Parameters: openai.FunctionParameters{"type": "object", "properties": map[string]any{"code": map[string]any{"type": "string"}}},
 	})}
-	if _, err := client.Chat.Completions.New(ctx, params); err != nil {
+	answer, err := client.Chat.Completions.New(ctx, params)
+	if err != nil {
 		return fmt.Errorf("with a tool: %w", err)
+	}
+	for _, choice := range answer.Choices {
+		for _, call := range choice.Message.ToolCalls {
+			fmt.Fprintf(out, "call of %s with %d bytes of arguments\n", call.Function.Name, len(call.Function.Arguments))
+		}
 	}
 	return nil
 }

@@ -39,6 +39,10 @@ func TestAsk(t *testing.T) {
 		require.Contains(t, s.Attributes(), attribute.String("spec_decode.request.outcome", "verified"))
 	}
 	require.Equal(t, 3, strings.Count(out.String(), "verified, "))
+	require.Regexp(t, `(?m)^call of run with \d\d+ bytes of arguments$`, out.String())
+	for i, reason := range []string{"stop", "stop", "tool_calls"} {
+		require.Contains(t, ended[i].Attributes(), attribute.StringSlice("gen_ai.response.finish_reasons", []string{reason}))
+	}
 }
 
 func TestRunFailsWithoutAServer(t *testing.T) {

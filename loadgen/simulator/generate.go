@@ -13,6 +13,7 @@ import (
 const (
 	finishStop   = "stop"
 	finishLength = "length"
+	finishTools  = "tool_calls"
 )
 
 // An answer has minLength to maxLength tokens unless the request allows fewer. The last one is the end-of-text token,
@@ -51,6 +52,14 @@ type choice struct {
 	finish string
 }
 
+func (c *choice) text() string {
+	var all strings.Builder
+	for _, s := range c.steps {
+		all.WriteString(s.text)
+	}
+	return all.String()
+}
+
 // step is one pass of the model.
 type step struct {
 	// drafted and accepted are numbers of draft tokens; a step without a draft has none of either.
@@ -66,7 +75,11 @@ func (s *Server) generate(r *request) *answer {
 		a.promptTokens += dataset.EstimateTokens(prompt)
 		for i := range r.choices() {
 			random := rand.New(rand.NewPCG(s.source(prompt, r.Seed, p*r.choices()+i)))
-			a.choices = append(a.choices, generateChoice(random, profiles[s.category(prompt)], s.config.MaxDraft, r.maxTokens()))
+			c := generateChoice(random, profiles[s.category(prompt)], s.config.MaxDraft, r.maxTokens())
+			if r.callsTool() && c.finish == finishStop {
+				c.finish = finishTools
+			}
+			a.choices = append(a.choices, c)
 		}
 	}
 	return a

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"strings"
 	"time"
 
 	"github.com/specdecode/otel/semconv"
@@ -126,14 +125,14 @@ func plain(stats func(*request, *totals) extras) shape {
 		var choices []object
 		steps := 0
 		for i, ch := range a.choices {
-			var text strings.Builder
-			for _, s := range ch.steps {
-				text.WriteString(s.text)
-			}
-			o := object{"index": i, "text": text.String(), "finish_reason": ch.finish}
-			if r.chat {
-				delete(o, "text")
-				o["message"] = object{"role": "assistant", "content": text.String()}
+			o := object{"index": i, "finish_reason": ch.finish}
+			switch {
+			case r.callsTool():
+				o["message"] = object{"role": "assistant", "content": nil, "tool_calls": r.call(ch.text())}
+			case r.chat:
+				o["message"] = object{"role": "assistant", "content": ch.text()}
+			default:
+				o["text"] = ch.text()
 			}
 			choices = append(choices, with(o, all[i].choice))
 			steps = max(steps, len(ch.steps))
@@ -152,10 +151,11 @@ func plainEvents(head func(string) object, r *request, a *answer, usage object, 
 	}
 	for i, ch := range a.choices {
 		for j, s := range ch.steps {
-			o := object{"index": i, "text": s.text, "finish_reason": nil}
+			o := object{"index": i, "finish_reason": nil}
 			if r.chat {
-				delete(o, "text")
-				o["delta"] = object{"content": s.text}
+				o["delta"] = r.delta(s.text, j == 0, j == len(ch.steps)-1)
+			} else {
+				o["text"] = s.text
 			}
 			if j == len(ch.steps)-1 {
 				o["finish_reason"] = ch.finish

@@ -24,6 +24,7 @@ type request struct {
 	N                   *int     `json:"n"`
 	Seed                *int64   `json:"seed"`
 	Temperature         *float64 `json:"temperature"`
+	Tools               []tool   `json:"tools"`
 	// SpecTokensDetails is SGLang's way to ask for stats.
 	SpecTokensDetails bool `json:"return_spec_tokens_details"`
 

@@ -43,15 +43,17 @@ func vllm(c *Config, r *request, a *answer) reply {
 	}
 	steps := 0
 	for i, c := range a.choices {
-		var text strings.Builder
-		for _, s := range c.steps {
-			text.WriteString(s.text)
-		}
 		end := vllmEnd{FinishReason: c.finish}
 		if r.chat {
-			body.Choices = append(body.Choices, vllmChatChoice{Index: i, Message: vllmMessage{Role: "assistant", Content: text.String()}, vllmEnd: end})
+			message := vllmMessage{Role: "assistant"}
+			if text := c.text(); r.callsTool() {
+				message.ToolCalls = r.call(text)
+			} else {
+				message.Content = &text
+			}
+			body.Choices = append(body.Choices, vllmChatChoice{Index: i, Message: message, vllmEnd: end})
 		} else {
-			body.Choices = append(body.Choices, vllmTextChoice{Index: i, Text: text.String(), vllmEnd: end})
+			body.Choices = append(body.Choices, vllmTextChoice{Index: i, Text: c.text(), vllmEnd: end})
 		}
 		steps = max(steps, len(c.steps)) // Choices are worked on side by side.
 	}
@@ -85,9 +87,9 @@ func vllmEvents(envelope vllmEnvelope, r *request, a *answer, usage vllmUsage, r
 			case !r.chat:
 				chunk.Choices = []any{vllmTextDelta{Index: i, Text: s.text, FinishReason: end.FinishReason}}
 			case last:
-				chunk.Choices = []any{vllmDelta{Index: i, Delta: delta{s.text}, vllmChunkEnd: end, vllmStop: &vllmStop{}}}
+				chunk.Choices = []any{vllmDelta{Index: i, Delta: r.delta(s.text, j == 0, last), vllmChunkEnd: end, vllmStop: &vllmStop{}}}
 			default:
-				chunk.Choices = []any{vllmDelta{Index: i, Delta: delta{s.text}}}
+				chunk.Choices = []any{vllmDelta{Index: i, Delta: r.delta(s.text, j == 0, last)}}
 			}
 			events = append(events, event{data: chunk, step: true})
 		}

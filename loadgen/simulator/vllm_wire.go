@@ -78,13 +78,14 @@ type vllmChatChoice struct {
 }
 
 type vllmMessage struct {
-	Role         string `json:"role"`
-	Content      string `json:"content"`
-	Refusal      null   `json:"refusal"`
-	Annotations  null   `json:"annotations"`
-	Audio        null   `json:"audio"`
-	FunctionCall null   `json:"function_call"`
-	Reasoning    null   `json:"reasoning"`
+	Role         string     `json:"role"`
+	Content      *string    `json:"content"`
+	Refusal      null       `json:"refusal"`
+	Annotations  null       `json:"annotations"`
+	Audio        null       `json:"audio"`
+	FunctionCall null       `json:"function_call"`
+	ToolCalls    []toolCall `json:"tool_calls,omitempty"`
+	Reasoning    null       `json:"reasoning"`
 }
 
 type vllmTextChoice struct {
@@ -139,7 +140,8 @@ type vllmDelta struct {
 }
 
 type delta struct {
-	Content string `json:"content,omitempty"`
+	Content   string     `json:"content,omitempty"`
+	ToolCalls []toolCall `json:"tool_calls,omitempty"`
 }
 
 type vllmChunkEnd struct {
