@@ -44,6 +44,9 @@ func (r *Record) Validate() error {
 	if r.Accepted > r.Drafted {
 		return fmt.Errorf("accepted draft tokens (%d) exceed draft tokens (%d)", r.Accepted, r.Drafted)
 	}
+	if hasSteps && steps == 0 && r.Drafted > 0 {
+		return fmt.Errorf("%d draft tokens without a verify step", r.Drafted)
+	}
 	if r.Histogram != nil {
 		if !hasSteps {
 			return errors.New("a histogram without a number of steps")
@@ -170,7 +173,7 @@ func (r *Record) Triple() Triple {
 func (r *Record) Merge(o *Record) {
 	r.Accepted += o.Accepted
 	r.Drafted += o.Drafted
-	r.Steps = r.Steps.plus(o.Steps)
+	r.Steps = r.Steps.Plus(o.Steps)
 	if k, ok := r.MaxDraft.Get(); ok {
 		if other, ok := o.MaxDraft.Get(); ok {
 			r.MaxDraft = Some(max(k, other))
