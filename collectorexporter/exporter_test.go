@@ -204,7 +204,7 @@ func TestCorruptRecordCountsAsRequest(t *testing.T) {
 	out := r.out.String()
 	require.Contains(t, out, "Stats of 1 of 5 answers: 1 ran no verify step, 1 carried none, 2 were corrupt.")
 	require.Contains(t, out, "Corrupt stats, once: the histogram counts 8 steps, not 9")
-	require.Contains(t, out, "n > 1, several prompts, beam search and stop strings")
+	require.Contains(t, out, "n > 1, several prompts, beam search, stop strings and /v1/responses")
 	require.NotContains(t, out, "\x1b")
 }
 

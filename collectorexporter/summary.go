@@ -156,6 +156,8 @@ func (s *Summary) hint() string {
 		return `The streams had no usage, and vLLM sends stats with it: ask for "stream_options": {"include_usage": true}, with --per-request-spec-decode-metrics summary on the server`
 	case semconv.MissingRequestFlag:
 		return `SGLang sends them to requests that ask: "return_spec_tokens_details": true`
+	case semconv.MissingKind:
+		return none
 	case semconv.MissingGateway:
 		return "They came through LiteLLM, which passes on no members that it does not know: ask the engine itself"
 	}
@@ -163,7 +165,7 @@ func (s *Summary) hint() string {
 }
 
 // none is which requests vLLM gives no stats for, measured on vLLM 0.32.
-const none = "vLLM gives none for n > 1, several prompts, beam search and stop strings"
+const none = "vLLM gives none for n > 1, several prompts, beam search, stop strings and /v1/responses"
 
 // maxNotes bounds how many reasons and failures the console lists one by one.
 const maxNotes = 5

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/specdecode/otel/semconv"
-	"github.com/specdecode/otel/semconv/acceptance"
 )
 
 // answer is what is known of a response, from the bytes that have passed.
@@ -28,11 +27,16 @@ type answer struct {
 	finishReasons []string
 	// finished is set by a finish_reason, done by [DONE]: either makes a stream a whole one.
 	finished, done bool
-	input, output  acceptance.Int
-	stats          stats
-	failure        *Failure
-	// vllm and sglang are set by members that only these engines send.
-	vllm, sglang bool
+	// usages are what was said of the responses of a batch; of any other answer the first is all there is.
+	usages  []usage
+	stats   stats
+	failure *Failure
+	// vllm and sglang are set by members that only these engines send; stopped by a stop string that ended a choice.
+	vllm, sglang, stopped bool
+	// several is set when the request asks for more than one text; responses when it went to /v1/responses.
+	several, responses bool
+	// begun is set when an event has been looked at in full.
+	begun bool
 
 	// Arrivals after the request's start; zero when there was none: the last bytes of the body, and chunks with content.
 	arrived             time.Duration
@@ -105,8 +109,11 @@ func (a *answer) whole() {
 		a.failure = &Failure{Type: semconv.ErrorNotJSON, Message: "the body is no JSON object"}
 		return
 	}
-	for i, root := range roots {
+	for i, root := range roots[:min(len(roots), maxChoices)] {
 		a.look(root, i)
+	}
+	if len(roots) > maxChoices {
+		a.stats.leave(tooMany)
 	}
 }
 
@@ -135,7 +142,8 @@ func (a *answer) event(data []byte, at time.Duration) {
 		a.done = true
 		return
 	}
-	if !isInteresting(data) {
+	// The first event has the answer's id and model.
+	if a.begun && !isInteresting(data) {
 		// Of an event that is cut off nothing counts.
 		if text := content(data); text != nil && bytes.HasSuffix(bytes.TrimSpace(data), []byte("}")) {
 			a.usual.learn(data, text)
@@ -148,7 +156,8 @@ func (a *answer) event(data []byte, at time.Duration) {
 		// A part of an event, or none of ours: there is nothing to read in it.
 		return
 	}
-	if a.look(root, 0) {
+	a.begun = true
+	if a.look(root, place(root)) {
 		a.chunk(at)
 	}
 }
@@ -167,9 +176,21 @@ func (a *answer) chunk(at time.Duration) {
 	a.last = at
 }
 
+// isError tells a response, or an event of one, that reports an error: by a member, or in /v1/responses by its type.
+func isError(root members) bool {
+	switch e := root.get("error"); string(e) {
+	case "", "null", "false", `""`, "{}":
+		return root.text("type") == "error"
+	}
+	return true
+}
+
 // errorEvent is the failure that a server reports under a good status.
 func errorEvent(root members) *Failure {
 	e := root.object("error")
+	if e == nil && root.text("type") == "error" {
+		e = root
+	}
 	code, _ := e.tokens("code").Get()
 	return &Failure{
 		Type:    semconv.ErrorEvent,

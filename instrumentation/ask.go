@@ -14,7 +14,7 @@ import (
 // that the caller set stays as it is. Bodies that cannot be read stay as they are, too.
 func ask(r *http.Request, q *request, engines []string) {
 	m, ok := decodeMembers(q.body)
-	if !ok {
+	if !ok || !q.endpoint.asks {
 		return
 	}
 	body := q.body

@@ -39,6 +39,16 @@ func TestWithRequestStats(t *testing.T) {
 	require.Equal(t, `{"stream_options":{"include_usage":true},"stream":true}`, f.body, "a body that cannot be read twice")
 }
 
+// Only the endpoints that know the members are asked.
+func TestWithRequestStatsElsewhere(t *testing.T) {
+	f := newFixture(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{}`) }, WithRequestStats(semconv.EngineSGLang))
+	for _, path := range []string{"/v1/responses", "/generate", "/completion"} {
+		resp, err := f.post(t, context.Background(), path, `{"stream":true}`)
+		drain(t, resp, err)
+		require.Equal(t, `{"stream":true}`, f.body)
+	}
+}
+
 // FuzzAsk: whatever the body, nothing of it is lost.
 func FuzzAsk(f *testing.F) {
 	f.Add(`{"stream":true,"stream_options":{"x":1}}`)
@@ -48,7 +58,7 @@ func FuzzAsk(f *testing.F) {
 		if !ok {
 			return
 		}
-		q := &request{body: []byte(body)}
+		q := &request{endpoint: endpoints[0], body: []byte(body)}
 		q.streamed = string(before.get("stream")) == "true"
 		r, _ := http.NewRequest(http.MethodPost, "http://h/", strings.NewReader(body))
 		ask(r, q, []string{semconv.EngineSGLang})

@@ -95,6 +95,27 @@ func TestCloseWhileReading(t *testing.T) {
 	require.Equal(t, "cancelled", result.Failure.Type)
 }
 
+// An answer that has said its last word is a whole one, also when the caller stops there.
+func TestCloseAfterTheEnd(t *testing.T) {
+	for name, c := range map[string]struct{ request, stream, want string }{
+		"responses":  {`{}`, sse(`{"type":"response.output_text.delta","delta":"x"}`, `{"type":"response.completed","response":{"status":"completed"}}`), "no_stats"},
+		"completion": {`{"prompt":"a"}`, sse(`{"content":"h","stop":false}`, `{"content":"","stop":true,"timings":{"draft_n":4,"draft_n_accepted":2}}`), "verified"},
+		"batch":      {`{"prompt":["a","b"]}`, sse(`{"index":0,"content":"h","stop":true,"timings":{"draft_n":4,"draft_n_accepted":2}}`), "error"},
+		"running":    {`{}`, sse(`{"type":"response.created","response":{"status":"in_progress"}}`), "error"},
+	} {
+		var result Result
+		ctx := ContextWithCall(context.Background(), &Call{Done: func(r Result) { result = r }})
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://x/v1/responses", strings.NewReader(c.request))
+		require.NoError(t, err)
+		resp, err := NewTransport(answerWith(200, io.NopCloser(strings.NewReader(c.stream)))).RoundTrip(r)
+		require.NoError(t, err)
+		_, err = resp.Body.Read(make([]byte, len(c.stream)))
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, c.want, result.Outcome, name)
+	}
+}
+
 // Bytes that come together with an error count, and both reach the caller.
 func TestBytesWithError(t *testing.T) {
 	broken := errors.New("broken")

@@ -17,6 +17,9 @@ type Call struct {
 	Attributes []attribute.KeyValue
 	// Phase is the phase of a benchmark run, for the span and the metrics; empty outside of runs.
 	Phase string
+	// NoRedirects is set by a caller that does not follow redirects: one is a failed request then. Otherwise the request
+	// that follows tells what became of it, and the redirect's span has no outcome.
+	NoRedirects bool
 	// Done, when not nil, is called once, after the span has ended: before the body's last Read or its Close returns,
 	// or before RoundTrip returns an error. It must not block.
 	Done func(Result)

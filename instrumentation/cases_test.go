@@ -101,7 +101,7 @@ func TestCases(t *testing.T) {
 // read runs a case's response, its body in parts, through the body that the caller reads, up to its end.
 func read(c *responseCase, transport *Transport, parts ...string) (result Result) {
 	call := &Call{Done: func(r Result) { result = r }}
-	x := &exchange{t: transport, call: call, request: &request{}, ctx: context.Background(), span: noop.Span{}, started: time.Now()}
+	x := &exchange{t: transport, call: call, request: &request{endpoint: endpoints[0]}, ctx: context.Background(), span: noop.Span{}, started: time.Now()}
 	resp := &http.Response{StatusCode: c.Status, Header: http.Header{"Content-Type": {c.ContentType}}, Body: &partsBody{parts}}
 	x.respond(resp)
 	p := make([]byte, len(strings.Join(parts, "")))
@@ -193,7 +193,7 @@ func TestBytesPassUnchanged(t *testing.T) {
 	transport := NewTransport(nil)
 	for _, c := range cases(t, "responses.jsonl") {
 		for cut := 1; cut < len(c.Body); cut++ {
-			x := &exchange{t: transport, call: &Call{}, request: &request{}, ctx: context.Background(), span: noop.Span{}}
+			x := &exchange{t: transport, call: &Call{}, request: &request{endpoint: endpoints[0]}, ctx: context.Background(), span: noop.Span{}}
 			resp := &http.Response{StatusCode: c.Status, Header: http.Header{"Content-Type": {c.ContentType}},
 				Body: io.NopCloser(io.MultiReader(strings.NewReader(c.Body[:cut]), strings.NewReader(c.Body[cut:])))}
 			x.respond(resp)

@@ -81,6 +81,10 @@ type stats struct {
 // look finds the adapters' members in a response or an event of one; index is the response's in a batch. What it keeps
 // is a copy.
 func (s *stats) look(root members, choices []members, index int) {
+	if len(choices) > maxChoices {
+		s.leave(tooMany)
+		return
+	}
 	for i, a := range adapters {
 		if !a.onChoice {
 			s.put(claim{i, min(index, maxChoices)}, root.at(a.keys...))
@@ -103,14 +107,12 @@ func (s *stats) put(c claim, raw json.RawMessage) {
 	if known {
 		s.size -= len(s.members[place].raw)
 	}
-	switch {
-	case c.choice >= maxChoices:
-		s.unread = fmt.Sprintf("stats of more than %d choices not read", maxChoices)
-	case s.size > s.max:
-		s.unread = tooLarge("stats", s.max)
+	if c.choice >= maxChoices {
+		s.leave(tooMany)
+		return
 	}
-	if s.unread != "" {
-		s.members = nil
+	if s.size > s.max {
+		s.leave(tooLarge("stats", s.max))
 		return
 	}
 	if !known {
@@ -118,6 +120,11 @@ func (s *stats) put(c claim, raw json.RawMessage) {
 	}
 	s.members[place].raw = append(s.members[place].raw[:0], raw...)
 }
+
+// leave gives the stats up, for a reason.
+func (s *stats) leave(unread string) { s.members, s.unread = nil, unread }
+
+var tooMany = fmt.Sprintf("stats of more than %d choices not read", maxChoices)
 
 // maxChoices bounds how many choices of one answer are kept, whatever numbers a stream gives them. OpenAI's API has at
 // most 128.

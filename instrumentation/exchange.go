@@ -7,12 +7,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	conv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/specdecode/otel/semconv"
@@ -55,6 +57,7 @@ func (x *exchange) respond(resp *http.Response) {
 	x.received = x.elapsed()
 	x.status, x.header = resp.StatusCode, resp.Header
 	x.answer = newAnswer(x.t.config)
+	x.answer.several, x.answer.responses = x.request.several, x.request.endpoint == responses
 	mediaType, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	x.answer.streamed = strings.EqualFold(strings.TrimSpace(mediaType), "text/event-stream")
 	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
@@ -119,10 +122,24 @@ func (x *exchange) end(err error, at time.Duration) {
 		err = errClosed
 	}
 	x.mu.Unlock()
-	if first {
+	switch {
+	case !first:
+	case x.redirected():
+		x.span.SetAttributes(conv.HTTPResponseStatusCode(x.status))
+		x.span.End(trace.WithTimestamp(x.started.Add(at)))
+	default:
 		// Nobody else touches the answer any more, and the caller's Done may use the body.
 		x.finish(x.result(err, at))
 	}
+}
+
+// redirected tells an answer that sends the request elsewhere, as http.Client follows it.
+func (x *exchange) redirected() bool {
+	switch x.status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return !x.call.NoRedirects && x.header.Get("Location") != ""
+	}
+	return false
 }
 
 // result makes out what became of the request.
@@ -133,7 +150,8 @@ func (x *exchange) result(err error, at time.Duration) (result Result, ignored s
 		err = io.EOF
 		a.end(at)
 	}
-	result.InputTokens, result.OutputTokens = a.input, a.output
+	used := a.usage()
+	result.InputTokens, result.OutputTokens = used.input, used.output
 	result.FirstChunk, result.LastChunk = a.first, a.last
 	result.Failure = x.failure(err)
 	if result.Failure != nil {
@@ -147,7 +165,7 @@ func (x *exchange) result(err error, at time.Duration) (result Result, ignored s
 	case record == nil:
 		result.Outcome = semconv.OutcomeNoStats
 	default:
-		record.CompletionTokens = a.output
+		record.CompletionTokens = used.output
 		result.Record, result.Outcome = record, semconv.OutcomeVerified
 		if record.ZeroStep() {
 			result.Outcome = semconv.OutcomeZeroStep
@@ -177,7 +195,12 @@ func (x *exchange) failure(err error) *Failure {
 	case err == io.EOF:
 		return nil
 	}
-	return &Failure{Type: x.errorType(err), Message: cleaned(err.Error(), maxMessage)}
+	kind := x.errorType(err)
+	if in, ok := errors.AsType[*url.Error](err); ok {
+		// The URL may have a key in it.
+		err = in.Err
+	}
+	return &Failure{Type: kind, Message: cleaned(err.Error(), maxMessage)}
 }
 
 // errorType tells why there was no whole answer. A caller that cancels with a cause gets that cause as the error, so

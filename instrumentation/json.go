@@ -100,8 +100,12 @@ func decodeList(raw []byte) []members {
 	return objectsOf(raw)
 }
 
+// objectsOf stops after one object more than is looked at.
 func objectsOf(raw json.RawMessage) (list []members) {
 	for _, e := range elements(raw) {
+		if len(list) > maxChoices {
+			break
+		}
 		if e[0] == '{' {
 			list = append(list, splitObject(e))
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +130,48 @@ func TestManyLinesInOneRead(t *testing.T) {
 	require.Equal(t, []string{"a"}, got)
 }
 
+// Values inside each other cost time that grows with their number only: with its square, this takes minutes.
+func TestNestedResponses(t *testing.T) {
+	body := strings.Repeat(`{"response":`, 9990) + `{"a":[` + strings.Repeat("1,", 3<<20) + `1]}` + strings.Repeat("}", 9990)
+	require.Equal(t, semconv.OutcomeNoStats, read(plain, NewTransport(nil), body).Outcome)
+	require.Equal(t, semconv.OutcomeNoStats, read(streamed, NewTransport(nil), sse(body, "[DONE]")).Outcome)
+}
+
+// However a body is made up, what is kept of it stays in proportion to its size.
+func TestMemoryOfManyElements(t *testing.T) {
+	const size = 4 << 20
+	empty := strings.Repeat("{},", size/3) + "{}"
+	for name, body := range map[string]string{
+		"batch":   "[" + empty + "]",
+		"choices": `{"choices":[` + empty + `]}`,
+		"members": "{" + strings.Repeat(`"":0,`, size/5) + `"":0}`,
+		"joint":   `{"metrics":{"speculative_decoding":{"num_spec_steps":0,"num_accepted_draft_tokens":0,"num_draft_tokens":0,"acceptance_histogram":[0],"acceptance_histogram_by_draft_length":[` + strings.Repeat("0,", size/2) + `0]}}}`,
+	} {
+		before := allocated()
+		read(plain, NewTransport(nil), body)
+		require.Less(t, allocated()-before, uint64(100*size), name)
+	}
+}
+
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
+// Of more choices than are read a part would be no record of the request, wherever the stats are.
+func TestMoreChoicesThanAreRead(t *testing.T) {
+	many := strings.Repeat(`{"text":"a"},`, 2*maxChoices)
+	const timings = `{"timings":{"draft_n":1,"draft_n_accepted":1}}`
+	for _, body := range []string{
+		`{"choices":[` + many + choiceStats(2*maxChoices, 1) + `]}`,
+		`{"choices":[` + choiceStats(0, 1) + "," + many + choiceStats(2*maxChoices, 1) + `]}`,
+		`[` + timings + `,` + many + timings + `]`,
+	} {
+		require.Equal(t, semconv.OutcomeNoStats, read(plain, NewTransport(nil), body).Outcome)
+	}
+}
+
 func TestCleaned(t *testing.T) {
 	for s, want := range map[string]string{
 		"plain":                "plain",
@@ -148,7 +191,7 @@ func TestCleaned(t *testing.T) {
 
 // Events take room even when they are empty.
 func TestRawRecordIsBounded(t *testing.T) {
-	r := newRawRecord(1000, http.Header{}, &request{})
+	r := newRawRecord(1000, http.Header{}, &request{endpoint: endpoints[0]})
 	for range 100_000 {
 		r.event(nil, 1)
 		require.LessOrEqual(t, len(r.body.Responses), 1000/eventRoom)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/specdecode/otel/semconv"
+	"github.com/specdecode/otel/semconv/acceptance"
 )
 
 // look reads a response, or an event of one, of any of the endpoints, and reports whether it has content. index is the
@@ -13,23 +14,40 @@ import (
 func (a *answer) look(root members, index int) (content bool) {
 	if state := root.object("response"); state != nil {
 		// An event of /v1/responses that has the whole response so far: its text came before.
-		a.look(state, index)
+		a.lookInto(state, index)
 		return false
 	}
+	return a.lookInto(root, index)
+}
+
+// place is the index that an event of a stream belongs to: a batch's prompt, or the choice that it is of.
+func place(event members) int {
+	if event.has("index") {
+		return choiceIndex(event, 0)
+	}
+	if choices := event.list("choices"); len(choices) == 1 {
+		return choiceIndex(choices[0], 0)
+	}
+	return 0
+}
+
+func (a *answer) lookInto(root members, index int) (content bool) {
 	a.id = cmp.Or(a.id, cleaned(root.text("id"), maxName))
 	a.model = cmp.Or(a.model, cleaned(root.text("model"), maxName))
-	a.lookUsage(root)
+	a.lookUsage(root, index)
 	a.vllm = a.vllm || strings.HasPrefix(root.text("system_fingerprint"), "vllm-")
 	choices := root.list("choices")
 	for n, c := range choices {
 		a.finish(choiceIndex(c, n), c.text("finish_reason"))
 		a.sglang = a.sglang || c.get("matched_stop") != nil
+		// vLLM: the stop string; of a stop token it is the number.
+		a.stopped = a.stopped || c.text("stop_reason") != ""
 		content = content || hasText(c) || hasText(c.object("delta")) || hasText(c.object("message"))
 	}
 	a.lookEnd(root, index)
 	a.stats.look(root, choices, index)
 	// An error beside an unstreamed answer's choices has not kept them from coming.
-	if root.has("error") && a.failure == nil && (a.streamed || len(choices) == 0) {
+	if isError(root) && a.failure == nil && (a.streamed || len(choices) == 0) {
 		a.failure = errorEvent(root)
 	}
 	if strings.HasPrefix(root.text("type"), "response.") {
@@ -45,18 +63,53 @@ var usageNames = []struct{ object, input, output string }{
 	{"meta_info", "prompt_tokens", "completion_tokens"}, // /generate
 }
 
-// lookUsage reads what the server says of tokens; the last word counts.
-func (a *answer) lookUsage(root members) {
+// usage is what the server says of a response's tokens.
+type usage struct{ input, output acceptance.Int }
+
+// lookUsage reads what the server says of tokens; the last word counts. The usage is the whole request's, wherever it
+// stands; the native endpoints count each response of a batch.
+func (a *answer) lookUsage(root members, index int) {
 	for _, n := range usageNames {
 		if o := root.object(n.object); o.has(n.output) || o.has(n.input) {
-			a.input, a.output = o.tokens(n.input), o.tokens(n.output)
+			if n.object == "usage" {
+				index = 0
+			}
+			a.use(index, usage{o.tokens(n.input), o.tokens(n.output)})
 			return
 		}
 	}
 	// llama-server's /completion has them at the root, where other servers have nothing of the kind.
 	if root.has("tokens_predicted") {
-		a.input, a.output = root.tokens("tokens_evaluated"), root.tokens("tokens_predicted")
+		a.use(index, usage{root.tokens("tokens_evaluated"), root.tokens("tokens_predicted")})
 	}
+}
+
+// use keeps the usage of a response.
+func (a *answer) use(index int, u usage) {
+	if index >= maxChoices {
+		return
+	}
+	a.usages = resize(a.usages, index+1)
+	a.usages[index] = u
+}
+
+// resize makes a list longer if it is shorter.
+func resize[T any](list []T, length int) []T {
+	return append(list, make([]T, max(0, length-len(list)))...)
+}
+
+// usage adds up what was said of the responses; what one leaves out is not known of all.
+func (a *answer) usage() (sum usage) {
+	for _, u := range a.usages {
+		switch {
+		case u == usage{}:
+		case sum == usage{}:
+			sum = u
+		default:
+			sum = usage{sum.input.Plus(u.input), sum.output.Plus(u.output)}
+		}
+	}
+	return sum
 }
 
 // finish takes in the reason of a choice's end; "" is none. A choice has one, the last that was sent.
@@ -68,9 +121,7 @@ func (a *answer) finish(choice int, reason string) {
 	if choice >= maxChoices {
 		return
 	}
-	if more := choice + 1 - len(a.finishReasons); more > 0 {
-		a.finishReasons = append(a.finishReasons, make([]string, more)...)
-	}
+	a.finishReasons = resize(a.finishReasons, choice+1)
 	a.finishReasons[choice] = cleaned(reason, maxName)
 }
 
@@ -82,6 +133,8 @@ func (a *answer) lookEnd(root members, index int) {
 		a.finish(index, meta.object("finish_reason").text("type"))
 	}
 	if string(root.get("stop")) == "true" {
+		// Nothing comes after it, unless other prompts are answered in the same stream.
+		a.done = a.done || !a.several
 		reason := root.text("stop_type")
 		if reason == "" {
 			reason = "stop"
@@ -91,6 +144,7 @@ func (a *answer) lookEnd(root members, index int) {
 	switch status := root.text("status"); status {
 	case "completed", "incomplete":
 		a.finish(index, status)
+		a.done = true
 	}
 }
 
@@ -110,12 +164,14 @@ func hasText(m members) bool {
 
 // missing says why an answer has no stats, as far as it gives that away; sent is the request's body.
 func (a *answer) missing(sent members, header http.Header) string {
-	_, usageKnown := a.output.Get()
+	_, usageKnown := a.usage().output.Get()
 	switch {
 	case behindGateway(header):
 		return semconv.MissingGateway
-	case a.sglang && !sent.has(sglangFlag):
+	case a.sglang && string(sent.get(sglangFlag)) != "true":
 		return semconv.MissingRequestFlag
+	case a.vllm && (a.several || a.stopped || a.responses):
+		return semconv.MissingKind
 	case a.streamed && !usageKnown:
 		return semconv.MissingUsage
 	case a.vllm:

@@ -80,7 +80,7 @@ func handle(err error) {
 
 // record takes in one request. The context carries its span, so that exemplars lead to the trace.
 func (m *metrics) record(x *exchange, result *Result) {
-	key := seriesKey{operation: string(x.request.operation), provider: x.t.provider(), model: x.request.model, phase: x.call.Phase}
+	key := seriesKey{operation: string(x.request.endpoint.operation), provider: x.t.provider(), model: x.request.model, phase: x.call.Phase}
 	if result.Record != nil {
 		key.engine, key.provider = result.Record.Engine, result.Record.Engine
 	}

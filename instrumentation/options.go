@@ -92,16 +92,16 @@ func WithChunkGaps(max int) Option { return func(c *config) { c.maxGaps = max } 
 // server's error can quote the prompt.
 func WithErrorBody(max int) Option { return func(c *config) { c.maxError = max } }
 
-// WithRaw makes a log record of each request and its answer in full: prompt, answer and headers, with authorization
-// and cookies redacted. Bodies that together exceed max bytes are left out, and the record says so. It is off by
+// WithRaw makes a log record of each request and its answer in full: prompt, answer and headers. Of headers whose name
+// speaks of a key, a token, authorization, a cookie or the like the value is redacted. Bodies that together exceed max bytes are left out, and the record says so. It is off by
 // default.
 func WithRaw(p log.LoggerProvider, max int) Option {
 	return func(c *config) { c.loggers, c.maxRaw = p, max }
 }
 
 // WithRequestStats adds to each request what makes servers send stats: stream_options.include_usage in a request for a
-// stream, and, when SGLang is among the named engines (semconv.EngineSGLang), its return_spec_tokens_details. Nothing
-// else of a request changes, and what a request says itself stays. The default is to leave requests alone.
+// stream, and, when SGLang is among the named engines (semconv.EngineSGLang), its return_spec_tokens_details. Only chat
+// and text completions of the OpenAI API can ask so. Nothing else of a request changes, and what a request says itself stays. The default is to leave requests alone.
 func WithRequestStats(engines ...string) Option {
 	return func(c *config) { c.ask, c.askEngines = true, engines }
 }

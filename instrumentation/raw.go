@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,9 +19,12 @@ import (
 // processStart is the zero of the monotonic clock that raw records give times of.
 var processStart = time.Now()
 
-// secretHeaders are left out of raw records.
-var secretHeaders = map[string]bool{
-	"Authorization": true, "Proxy-Authorization": true, "Cookie": true, "Set-Cookie": true, "Api-Key": true, "X-Api-Key": true,
+// secret are parts of the names of headers that are left out of raw records. Gateways have many names for keys.
+var secret = []string{"auth", "cookie", "key", "token", "secret", "password", "credential", "signature"}
+
+func isSecret(header string) bool {
+	header = strings.ToLower(header)
+	return slices.ContainsFunc(secret, func(part string) bool { return strings.Contains(header, part) })
 }
 
 const redacted = "<redacted>"
@@ -72,7 +76,7 @@ type rawError struct {
 func newRawRecord(max int, header http.Header, q *request) *rawRecord {
 	r := &rawRecord{max: max, missing: q.unread, body: rawBody{Headers: map[string]string{}}}
 	for name, values := range header {
-		if secretHeaders[http.CanonicalHeaderKey(name)] {
+		if isSecret(name) {
 			values = []string{redacted}
 		}
 		r.body.Headers[name] = strings.Join(values, ", ")

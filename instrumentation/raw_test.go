@@ -23,6 +23,9 @@ func (k *keepLogs) Export(_ context.Context, r []sdklog.Record) error {
 func (k *keepLogs) Shutdown(context.Context) error   { return nil }
 func (k *keepLogs) ForceFlush(context.Context) error { return nil }
 
+// gatewayKeys are headers that gateways have keys in.
+var gatewayKeys = []string{"Api-Key", "X-Litellm-Api-Key", "Ocp-Apim-Subscription-Key", "X-Goog-Api-Key", "X-Auth-Token", "Helicone-Auth"}
+
 func TestRawRecords(t *testing.T) {
 	logs := &keepLogs{}
 	loggers := sdklog.NewLoggerProvider(sdklog.WithProcessor(sdklog.NewSimpleProcessor(logs)))
@@ -47,6 +50,9 @@ func TestRawRecords(t *testing.T) {
 		require.NoError(t, err)
 		r.Header.Set("Authorization", "Bearer key")
 		r.Header.Set("Cookie", "a=b")
+		for _, name := range gatewayKeys {
+			r.Header.Set(name, "secret")
+		}
 		r.Header.Set("X-Mine", "1")
 		resp, err := f.client.Do(r)
 		drain(t, resp, err)
@@ -56,7 +62,8 @@ func TestRawRecords(t *testing.T) {
 		require.Equal(t, f.result.SpanContext.SpanID(), last.SpanID())
 		require.True(t, last.ObservedTimestamp().After(last.Timestamp()))
 		require.NoError(t, json.Unmarshal([]byte(last.Body().AsString()), &raw))
-		require.NotContains(t, last.Body().AsString(), "key")
+		require.NotContains(t, last.Body().AsString(), "Bearer")
+		require.NotContains(t, last.Body().AsString(), "secret")
 		return raw, f.result
 	}
 	raw, result := send(`{"stream":true}`)

@@ -2,6 +2,7 @@ package instrumentation
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"strconv"
@@ -12,37 +13,46 @@ import (
 	"go.opentelemetry.io/otel/semconv/v1.41.0/genaiconv"
 )
 
-// endpoints are the paths that are looked at, by how they end, with the operation that they are.
-var endpoints = []struct {
+// endpoint is a path that is looked at, by how it ends, with the operation that it is.
+type endpoint struct {
 	suffix    string
 	operation genaiconv.OperationNameAttr
-}{
-	{"/chat/completions", genaiconv.OperationNameChat},
-	{"/completions", genaiconv.OperationNameTextCompletion},
-	{"/responses", genaiconv.OperationNameChat},
-	// Native endpoints: SGLang's and llama.cpp's.
-	{"/generate", genaiconv.OperationNameTextCompletion},
-	{"/completion", genaiconv.OperationNameTextCompletion},
+	// asks is set where a request can ask for stats.
+	asks bool
 }
 
-// operationOf tells requests that are looked at from others.
-func operationOf(r *http.Request) (genaiconv.OperationNameAttr, bool) {
+var (
+	responses = &endpoint{suffix: "/responses", operation: genaiconv.OperationNameChat}
+	endpoints = []*endpoint{
+		{"/chat/completions", genaiconv.OperationNameChat, true},
+		{"/completions", genaiconv.OperationNameTextCompletion, true},
+		responses,
+		// Native endpoints: SGLang's and llama.cpp's.
+		{"/generate", genaiconv.OperationNameTextCompletion, false},
+		{"/completion", genaiconv.OperationNameTextCompletion, false},
+	}
+)
+
+// endpointOf is the endpoint that a request goes to, or nil for one that is not looked at.
+func endpointOf(r *http.Request) *endpoint {
 	if r.Method != http.MethodPost || r.URL == nil {
-		return "", false
+		return nil
 	}
 	for _, e := range endpoints {
 		if strings.HasSuffix(r.URL.Path, e.suffix) {
-			return e.operation, true
+			return e
 		}
 	}
-	return "", false
+	return nil
 }
 
 // request is what is known of a request from its body.
 type request struct {
-	operation genaiconv.OperationNameAttr
-	model     string
-	streamed  bool
+	endpoint *endpoint
+	model    string
+	streamed bool
+	// several is set when it asks for more than one text: several choices, or several prompts.
+	several bool
 	// body is the request's body; unread says why it is not here, if it is not.
 	body   []byte
 	unread string
@@ -51,17 +61,35 @@ type request struct {
 
 // readRequest looks at the request's body. It returns the body to send: when the caller's own had to be read, that
 // is another one with the same bytes.
-func readRequest(r *http.Request, operation genaiconv.OperationNameAttr, max int) (q *request, body io.ReadCloser) {
-	q = &request{operation: operation}
+func readRequest(r *http.Request, e *endpoint, max int) (q *request, body io.ReadCloser) {
+	q = &request{endpoint: e}
 	if q.body, body = peek(r, max); len(q.body) > max {
 		q.body, q.unread = nil, tooLarge("request body", max)
 	}
 	m, _ := decodeMembers(q.body)
 	q.model = cleaned(m.text("model"), maxName)
 	q.streamed = string(m.get("stream")) == "true"
+	q.several = asksForSeveral(m)
 	q.attrs = q.attributes(m)
 	return q, body
 }
+
+// asksForSeveral tells requests for more than one text. A list of numbers is one prompt, as tokens.
+func asksForSeveral(m members) bool {
+	if n, ok := m.tokens("n").Get(); ok && n > 1 {
+		return true
+	}
+	for _, key := range promptKeys {
+		for i, prompt := range elements(m.get(key)) {
+			if i > 0 {
+				return prompt[0] == '"' || prompt[0] == '['
+			}
+		}
+	}
+	return false
+}
+
+var promptKeys = []string{"prompt", "text", "input_ids"}
 
 // peek returns the body's bytes, of a longer body the first max+1, and the body to send. An error is the transport's
 // to meet.
@@ -81,7 +109,10 @@ func peek(r *http.Request, max int) ([]byte, io.ReadCloser) {
 		}
 		return b, r.Body
 	}
+	// The body may be a pipe that nobody writes to. A RoundTripper closes it in any case.
+	stop := context.AfterFunc(r.Context(), func() { r.Body.Close() })
 	b, err := readUpTo(r.Body, r.ContentLength, max)
+	stop()
 	again := struct {
 		io.Reader
 		io.Closer
@@ -133,7 +164,7 @@ var (
 )
 
 func (q *request) attributes(m members) []attribute.KeyValue {
-	attrs := append(make([]attribute.KeyValue, 0, 16), conv.GenAIOperationNameKey.String(string(q.operation)))
+	attrs := append(make([]attribute.KeyValue, 0, 16), conv.GenAIOperationNameKey.String(string(q.endpoint.operation)))
 	if q.model != "" {
 		attrs = append(attrs, conv.GenAIRequestModel(q.model))
 	}
@@ -149,7 +180,10 @@ func (q *request) attributes(m members) []attribute.KeyValue {
 		}
 	}
 	for _, p := range floatParameters {
-		if v, err := strconv.ParseFloat(string(m.get(p.name)), 64); m.has(p.name) && err == nil {
+		if !m.has(p.name) {
+			continue
+		}
+		if v, err := strconv.ParseFloat(string(m.get(p.name)), 64); err == nil {
 			attrs = append(attrs, p.key.Float64(v))
 		}
 	}

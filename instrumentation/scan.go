@@ -15,7 +15,7 @@ func isInteresting(event []byte) bool {
 			}
 		}
 	}
-	return false
+	return hasType(event, errorType)
 }
 
 // contentNames are the members that hold text, and what their values begin with when there is none.
@@ -55,15 +55,19 @@ func content(event []byte) []byte {
 }
 
 var (
-	deltaName      = []byte(`"delta"`)
-	typeName       = []byte(`"type"`)
-	responsePrefix = []byte(`"response.`)
+	deltaName    = []byte(`"delta"`)
+	typeName     = []byte(`"type"`)
+	responseType = []byte(`"response.`)
+	errorType    = []byte(`"error"`)
 )
 
 // isResponseEvent tells the events of /v1/responses by their type.
-func isResponseEvent(event []byte) bool {
+func isResponseEvent(event []byte) bool { return hasType(event, responseType) }
+
+// hasType reports whether a member type has a value that begins so.
+func hasType(event, prefix []byte) bool {
 	for v := valueOf(event, typeName); v != nil; v = valueOf(v, typeName) {
-		if bytes.HasPrefix(v, responsePrefix) {
+		if bytes.HasPrefix(v, prefix) {
 			return true
 		}
 	}

@@ -37,7 +37,7 @@ func TestScanAgreesWithDecoding(t *testing.T) {
 					require.Zero(t, a.stats.members)
 					require.Nil(t, a.failure)
 					require.False(t, a.finished)
-					require.Equal(t, answer{}.output, a.output)
+					require.Equal(t, usage{}, a.usage())
 				}
 			}
 			e.write([]byte(c.Body), look, func(stream []byte) int {

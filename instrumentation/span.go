@@ -35,8 +35,8 @@ func (x *exchange) finish(result Result, ignored string) {
 	if reasons := slices.DeleteFunc(a.finishReasons, func(s string) bool { return s == "" }); len(reasons) > 0 {
 		add(conv.GenAIResponseFinishReasons(reasons...))
 	}
-	count(conv.GenAIUsageInputTokensKey, a.input)
-	count(conv.GenAIUsageOutputTokensKey, a.output)
+	count(conv.GenAIUsageInputTokensKey, result.InputTokens)
+	count(conv.GenAIUsageOutputTokensKey, result.OutputTokens)
 	attrs = x.timings(attrs)
 	if a.streamed && a.first > 0 {
 		add(conv.GenAIResponseTimeToFirstChunk(a.first.Seconds()))

@@ -10,7 +10,8 @@ import (
 
 // splitObject lists the members of an object.
 func splitObject(b []byte) members {
-	m := make(members, 0, 12)
+	// An object with one member in it has a colon; the room for more than there are is bounded by the bytes.
+	m := make(members, 0, min(12, bytes.Count(b, []byte(":"))))
 	for i := space(b, 1); b[i] != '}'; {
 		end := stringEnd(b, i)
 		key := b[i+1 : end-1]

@@ -48,7 +48,8 @@ func NewTransport(base http.RoundTripper, opts ...Option) *Transport {
 // RoundTrip sends the request. For a request to an inference API it starts a span before, sends its context along,
 // and ends the span when the response's body has ended or is closed.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	operation, ok := operationOf(r)
+	endpoint := endpointOf(r)
+	ok := endpoint != nil
 	for _, filter := range t.config.filters {
 		ok = ok && filter(r)
 	}
@@ -57,7 +58,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 
 	call := callFrom(r.Context())
-	q, body := readRequest(r, operation, t.config.maxBody)
+	q, body := readRequest(r, endpoint, t.config.maxBody)
 	x := t.start(r, call, q)
 	// A RoundTripper must not change the caller's request. This copy gets another body and more headers.
 	r = r.WithContext(x.ctx)
@@ -85,7 +86,7 @@ var errNoResponse = errors.New("neither a response nor an error")
 
 // start begins the request's span.
 func (t *Transport) start(r *http.Request, call *Call, q *request) *exchange {
-	name := string(q.operation)
+	name := string(q.endpoint.operation)
 	if q.model != "" {
 		name += " " + q.model
 	}

@@ -82,6 +82,9 @@ func decodeByDraftLength(raw json.RawMessage) (acceptance.ByDraftLength, error) 
 			return nil, fmt.Errorf("is no object (%s)", clip(raw))
 		}
 		for d, row := range elements(raw) {
+			if d > maxJoint {
+				return nil, fmt.Errorf("has rows above %d", maxJoint)
+			}
 			rows = append(rows, member{[]byte(strconv.Itoa(d)), row})
 		}
 	}

@@ -99,7 +99,7 @@ func (q *queue) next(ctx context.Context, t *tally) (index int64, ok bool) {
 // send sends one request and reads its answer to the end. What became of it is counted by way of the transport.
 func (l *load) send(ctx context.Context, p phase, index int64, t *tally, buffer []byte) error {
 	prompt := p.prompts.Prompt(index)
-	call := &instrumentation.Call{Phase: p.name, Done: t.add}
+	call := &instrumentation.Call{Phase: p.name, NoRedirects: true, Done: t.add}
 	ctx, cancel := context.WithTimeout(instrumentation.ContextWithCall(ctx, call), l.config.Timeout)
 	defer cancel()
 	r, err := l.config.newRequest(ctx, prompt.Text, index)

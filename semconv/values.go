@@ -59,6 +59,9 @@ const (
 	MissingRequestFlag = "request_flag"
 	// MissingServerFlag: vLLM answered, and sends stats when it was started so.
 	MissingServerFlag = "server_flag"
+	// MissingKind: vLLM answered, and has stats for no request of this kind: several choices or prompts, an answer that
+	// ended on a stop string, or /v1/responses.
+	MissingKind = "request_kind"
 	// MissingGateway: a gateway is in between, of a kind that leaves out members which it does not know.
 	MissingGateway = "gateway"
 )

@@ -12,8 +12,8 @@ func Some(v int64) Int { return Int{value: v, known: true} }
 // Get returns the count and whether it is known.
 func (i Int) Get() (int64, bool) { return i.value, i.known }
 
-// plus adds two counts of which either may be absent: nothing known of a part means nothing known of the whole.
-func (i Int) plus(o Int) Int {
+// Plus adds two counts of which either may be absent: nothing known of a part means nothing known of the whole.
+func (i Int) Plus(o Int) Int {
 	if !i.known || !o.known {
 		return Int{}
 	}
